@@ -48,6 +48,7 @@ npy stack '<f4' '2, 1, 3' "$one$one$two$two$two$two"
 npy wide '<f8' '1, 3' '\x00\x00\x00\x00\x00\x00\xf0\x3f\x9a\x99\x99\x99\x99\x99\xb9\x3f\x00\x00\x00\x00\x00\x00\x00\x00'
 npy row23 '<f4' '2, 3' "$one$one$two$one$one$two"
 npy bytes '|i1' '1, 3' 'abc'
+npy short4 '<f4' '1, 1, 4' "$one$one$two$two"
 
 # Inputs that are fixed: they go, and what they decide folds.
 cat >"$dir/branch.ir" <<'END'
@@ -614,6 +615,20 @@ tokens=fixture/dynamic/tokens
 expect 3 '-t TOSA-1.1+INT+FP+shape -q none' compile $tokens/model.pt2 -t TOSA-1.1+FP+shape -o "$dir/tokens.tosa"
 expect 0 'for s27 = 2 to 18' compile $tokens/model.pt2 -t TOSA-1.1+INT+FP+shape -q none -o "$dir/tokens.tosa"
 expect 0 '1 values compared on 8 samples' compare $tokens/model.pt2 "$dir/tokens.tosa" -i $tokens/x2.npy -i $tokens/x7.npy
+expect 0 'forward_seq7: ' compile $pooled/model.pt2 -t ethos-u55-128 --dim seq=2,7 --calib $pooled/calib.npz --emit c -o "$dir/pooled.c"
+holds 'the header has both methods' [ "$(grep -c '_METHOD "forward_seq[27]"' "$dir/pooled.h")" = 2 ]
+expect 0 '24 of 36 arrays are left out: seq is 2 to 7 here' compile $pooled/model.pt2 -t TOSA-1.1+INT+shape --dim seq=2..7 --calib $pooled/calib.npz -o "$dir/few.tosa"
+expect 1 'all samples are out of bounds: seq is 2 to 7' compile $pooled/model.pt2 -t TOSA-1.1+INT+shape --dim seq=2..7 --calib $pooled/one.npz -o "$dir/few.tosa"
+expect 1 's27 is 1, the model takes 2 to 64' run $pooled/model.pt2 -i "$dir/short4.npy"
+# ONNX names its open sizes; a range is said of each.
+onnx=fixture/dynamic/onnx
+expect 0 'x f32[2,3,9,14]: 1 sample' run $onnx/picture/model.onnx -i $onnx/picture/x1x8x8.npy -i $onnx/picture/x2x9x14.npy
+expect 0 'for batch = 1 to 4 and rows = 8 to 40 and cols = 8 to 40' compile $onnx/picture/model.onnx -t TOSA-1.1+FP+shape --dim batch=1..4 --dim rows=8..40 --dim cols=8..40 -o "$dir/o.tosa"
+expect 0 '3 values compared on 1 sample' compare $onnx/picture/model.onnx "$dir/o.tosa" -i $onnx/picture/x1x8x8.npy -i $onnx/picture/x3x20x16.npy
+expect 0 'for seq = 2 to 40' compile $onnx/attention/model.onnx -t TOSA-1.1+INT+shape --dim seq=2..40 --calib $onnx/attention/calib.npz --check -o "$dir/o.tosa"
+expect 0 'x f32[1,24,8]: 1 sample' run "$dir/o.tosa" -i $onnx/attention/x2.npy -i $onnx/attention/x24.npy --dequantize
+expect 0 'forward_seq9: ' compile $onnx/pooled/model.onnx -t cpu --dim seq=2,9,40 --calib $onnx/pooled/calib.npz -q int8 -o "$dir/o.pte"
+expect 1 "axis 1 has a dynamic size ('seq')" compile $onnx/pooled/model.onnx -t TOSA-1.1+FP+shape -o "$dir/o.tosa"
 expect 1 'sizes that do not fit are given' run "$dir/pooled.tosa" -i "$dir/stack.npy"
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3
 expect 0 'abs' inspect "$dir/abs.ir"

@@ -36,24 +36,28 @@ static tc_status look(course *s)
     return tc_model_open(s->ctx, s->path, &o, &s->look);
 }
 
+static tc_status at_sizes(const course *s, tc_npy *const *array, tc_model **out)
+{
+    tc_ctx *ctx = s->ctx;
+    const tc_module *m = s->look->module;
+    tc_module *settled;
+    int64_t *value = tc_new_n(&ctx->arena, int64_t, m->n_size);
+    TC_TRY(ti_row_sizes(ctx, m, array, value));
+    TC_TRY(ti_read_at(ctx, m, value, &settled));
+    *out = ti_model_of(ctx, s->path, settled);
+    return ti_verify(ctx, settled);
+}
+
 /* The model at the sizes of a row. */
 static tc_status at_row(const course *s, size_t r, tc_model **out)
 {
     tc_ctx *ctx = s->ctx;
     tc_npy *const *array = s->rows.array + r * s->rows.n_in;
-    const tc_module *m = s->look->module;
-    if (m->n_size) {
-        tc_module *settled;
-        int64_t *value = tc_new_n(&ctx->arena, int64_t, m->n_size);
-        TC_TRY(ti_row_sizes(ctx, m, array, value));
-        TC_TRY(ti_read_at(ctx, m, value, &settled));
-        *out = ti_model_of(ctx, s->path, settled);
-        return ti_verify(ctx, settled);
-    }
     tc_read_options *reading = ti_reading(ctx);
     reading->row = array;
     reading->n_row = s->rows.n_in;
-    tc_status status = tc_model_open(ctx, s->path, &s->o, out);
+    tc_status status = s->look->module->n_size ? at_sizes(s, array, out)
+                                               : tc_model_open(ctx, s->path, &s->o, out);
     reading->row = NULL;
     reading->n_row = 0;
     return status;

@@ -47,34 +47,45 @@ static tc_status find_axis(tc_ctx *ctx, const tc_module *module, size_t k, seen 
 }
 
 /* An array holds one sample, several along an axis of their own, or several along the first axis;
- * whole: the first axis is a batch where it may be as long as that. */
-static void take(const tc_npy *a, const tc_type *t, const tc_open_size *size, const seen *at,
+ * whole: the first axis is a batch where it may be as long as that.  false: it is out of bounds. */
+static bool take(const tc_npy *a, const tc_type *t, const tc_open_size *size, const seen *at,
                  bool whole, int64_t *value)
 {
     int more = (int)a->rank - t->rank;
     if (more < 0 || more > 1)
-        return;
+        return true; /* who reads it says so */
     int64_t found = a->dim[at->axis + more];
     if (whole && (found - at->plus) / at->times > size->hi)
         whole = false;
-    if (!more && at->axis == 0 && !whole) /* a batch, or samples: the model's own where that divides it */
+    if (!more && at->axis == 0 &&
+        !whole) /* a batch, or samples: the model's own where that divides it */
         found = found % t->dim[0] == 0 ? t->dim[0] : size->lo <= 1 ? at->times + at->plus : found;
     if ((found - at->plus) % at->times)
-        return;
-    found = (found - at->plus) / at->times;
-    if (found >= size->lo && found <= size->hi)
-        *value = found;
+        return true;
+    *value = (found - at->plus) / at->times;
+    return *value >= size->lo && *value <= size->hi;
 }
 
-/* The sizes that a row of the data shows; others stay as they are. */
-static void sizes_of_row(const tc_module *module, const seen *at, const bool *found,
-                         tc_npy *const *array, bool whole, int64_t *value)
+/* The sizes that a row of the data shows; others stay as they are.  The first that is out of bounds;
+ * NULL: none is. */
+static const tc_open_size *sizes_of_row(const tc_module *module, const seen *at, const bool *found,
+                                        tc_npy *const *array, bool whole, int64_t *value)
 {
     const tc_graph *g = ti_main(module);
+    const tc_open_size *out = NULL;
     for (size_t k = 0; k < module->n_size; k++)
-        if (found[k] && array[at[k].input])
-            take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->size[k], &at[k],
-                 whole, &value[k]);
+        if (found[k] && array[at[k].input] &&
+            !take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->size[k], &at[k],
+                  whole, &value[k]))
+            out = out ? out : &module->size[k];
+    return out;
+}
+
+static const char *bounds_text(tc_ctx *ctx, const tc_open_size *size)
+{
+    return size->hi > INT32_MAX
+               ? ti_text_format(&ctx->arena, "%" PRId64 " or more", size->lo)
+               : ti_text_format(&ctx->arena, "%" PRId64 " to %" PRId64, size->lo, size->hi);
 }
 
 static tc_sized_data *part_of(tc_sized_data *part, size_t *n, size_t n_size, const int64_t *value)
@@ -94,8 +105,10 @@ tc_status ti_row_sizes(tc_ctx *ctx, const tc_module *module, tc_npy *const *arra
         value[k] = module->size[k].value;
         TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
     }
-    sizes_of_row(module, at, found, array, true, value);
-    return TC_OK;
+    const tc_open_size *out = sizes_of_row(module, at, found, array, true, value);
+    return out ? ti_error(ctx, array[0]->loc, TC_E_DATA, "%s is %" PRId64 ", the model takes %s",
+                          out->word, value[out - module->size], bounds_text(ctx, out))
+               : TC_OK;
 }
 
 tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
@@ -118,13 +131,21 @@ tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *dat
     }
     seen *at = tc_new_n(arena, seen, n_size);
     bool *found = tc_new_n(arena, bool, n_size);
+    const tc_open_size *bound = NULL;
+    size_t left_out = 0;
     for (size_t k = 0; k < n_size; k++)
         TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
     for (size_t r = 0; r < rows.n; r++) {
         if (data->taken && !data->taken[r])
             continue;
         int64_t *value = ti_arena_copy(arena, own, n_size * sizeof *own);
-        sizes_of_row(module, at, found, rows.array + r * rows.n_in, false, value);
+        const tc_open_size *beyond =
+            sizes_of_row(module, at, found, rows.array + r * rows.n_in, false, value);
+        if (beyond) {
+            bound = beyond;
+            left_out++;
+            continue;
+        }
         tc_sized_data *p = part_of(part, n, n_size, value);
         if (!p->value) {
             p->value = value;
@@ -134,6 +155,14 @@ tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *dat
         p->taken[r] = true;
         p->n_row++;
     }
+    if (!*n)
+        return ti_error(ctx, &(tc_loc){.file = data->path[0]}, TC_E_DATA,
+                        "all samples are out of bounds: %s is %s", bound->word,
+                        bounds_text(ctx, bound));
+    if (left_out)
+        ti_warning(ctx, &(tc_loc){.file = data->path[0]}, TC_E_DATA,
+                   "%zu of %zu arrays are left out: %s is %s here", left_out, rows.n, bound->word,
+                   bounds_text(ctx, bound));
     return TC_OK;
 }
 

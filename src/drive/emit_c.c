@@ -65,11 +65,11 @@ static void put_ports(tc_ctx *ctx, tc_buf *out, const char *prefix, const tc_gra
         const char *name = output ? ti_output_name_of(g, i) : ti_input_name(g, i);
         char number[32];
         ti_buf_printf(out, "/* %s: %s */\n",
-                      ti_type_text(&ctx->arena, &(tc_type){.dtype = t->dtype,
-                                                           .rank = t->rank,
-                                                           .dim = {t->dim[0], t->dim[1], t->dim[2],
-                                                                   t->dim[3], t->dim[4], t->dim[5],
-                                                                   t->dim[6], t->dim[7]}}),
+                      ti_type_text(&ctx->arena,
+                                   &(tc_type){.dtype = t->dtype,
+                                              .rank = t->rank,
+                                              .dim = {t->dim[0], t->dim[1], t->dim[2], t->dim[3],
+                                                      t->dim[4], t->dim[5], t->dim[6], t->dim[7]}}),
                       meaning(t, q, output));
         ti_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
         for (const char *p = name ? name : ""; *p; p++)
@@ -92,19 +92,80 @@ static void put_size(tc_buf *out, const char *prefix, const char *what, size_t b
     ti_buf_printf(out, "/* %s */\n#define %s_%s %zu\n", why, prefix, what, bytes);
 }
 
-static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, const tc_pte_method *m,
+/* Bytes that a method needs. */
+typedef struct needs {
+    size_t planned, scratch, fast, temporary, method;
+} needs;
+
+static needs needs_of(const tc_compiled *c, const tc_pte_method *m)
+{
+    needs n = {.method = ti_pte_method_bytes(m), .temporary = ti_pte_meta_bytes(m)};
+    for (int32_t i = 1; i < m->arena.n; i++)
+        n.planned += (size_t)m->arena.v[i];
+    for (size_t i = 0; c->jobs && i < c->n_region; i++) {
+        const tc_ethosu_job *job = &c->jobs[i];
+        n.scratch = (size_t)job->scratch > n.scratch ? (size_t)job->scratch : n.scratch;
+        n.fast = (size_t)job->fast_scratch > n.fast ? (size_t)job->fast_scratch : n.fast;
+    }
+    if (n.scratch && n.temporary <= n.scratch + 16)
+        n.temporary = n.scratch + 16;
+    return n;
+}
+
+/* What serves both. */
+static needs larger(needs a, needs b)
+{
+    return (needs){a.planned > b.planned ? a.planned : b.planned,
+                   a.scratch > b.scratch ? a.scratch : b.scratch, a.fast > b.fast ? a.fast : b.fast,
+                   a.temporary > b.temporary ? a.temporary : b.temporary,
+                   a.method > b.method ? a.method : b.method};
+}
+
+static void put_needs(tc_buf *out, const char *prefix, const needs *n)
+{
+    put_size(out, prefix, "PLANNED_BYTES", n->planned,
+             "Memory 1 of the method, exactly: the values between its steps.");
+    put_size(out, prefix, "NPU_SCRATCH_BYTES", n->scratch,
+             "The accelerator's working memory, exactly: the largest of all regions; it comes from "
+             "the temporary pool.");
+    put_size(out, prefix, "NPU_FAST_SCRATCH_BYTES", n->fast,
+             "The accelerator's fast memory where it has one of its own (ethosu_fast_scratch), "
+             "exactly.");
+    put_size(out, prefix, "TEMPORARY_BYTES", n->temporary,
+             "The temporary pool: the scratch, aligned; kernels of the CPU may ask for more.");
+    put_size(out, prefix, "METHOD_BYTES", n->method,
+             "The method allocator's pool: enough for ExecuTorch 1.4 on 32 and 64 bits, an upper "
+             "bound.");
+}
+
+static const tc_pte_method *method_of(const tc_pte_file *f, const tc_compiled *c)
+{
+    for (size_t i = 0; i < f->n_method; i++)
+        if (f->method[i].name && c->method && ti_text_eq(f->method[i].name, c->method))
+            return &f->method[i];
+    return &f->method[0];
+}
+
+/* One of several: PROGRAM_METHOD_NAME, and what is its own. */
+static void put_method(tc_ctx *ctx, tc_buf *out, const char *name, const tc_compiled *c,
+                       const tc_pte_method *m)
+{
+    const char *prefix =
+        upper(ctx, ti_c_symbol(ctx, ti_text_format(&ctx->arena, "%s_%s", name, c->method)));
+    needs n = needs_of(c, m);
+    ti_buf_printf(out, "\n#define %s_METHOD \"%s\"\n", prefix, c->method);
+    put_needs(out, prefix, &n);
+    put_ports(ctx, out, prefix, ti_main(c->module), false);
+    put_ports(ctx, out, prefix, ti_main(c->module), true);
+}
+
+static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, const tc_pte_file *file,
                        size_t bytes, tc_buf *out)
 {
     const char *prefix = upper(ctx, name);
-    size_t planned = 0, scratch = 0, fast = 0;
-    for (int32_t i = 1; i < m->arena.n; i++)
-        planned += (size_t)m->arena.v[i];
-    for (size_t i = 0; c->jobs && i < c->n_region; i++) {
-        const tc_ethosu_job *job = &c->jobs[i];
-        scratch = (size_t)job->scratch > scratch ? (size_t)job->scratch : scratch;
-        fast = (size_t)job->fast_scratch > fast ? (size_t)job->fast_scratch : fast;
-    }
-    size_t temporary = ti_pte_meta_bytes(m) > scratch + 16 ? ti_pte_meta_bytes(m) : scratch ? scratch + 16 : 0;
+    needs all = {0};
+    for (const tc_compiled *m = c; m; m = m->beside)
+        all = larger(all, needs_of(m, method_of(file, m)));
     ti_buf_printf(
         out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
         name, tc_version(), c->target.text);
@@ -113,21 +174,15 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
                   prefix, prefix);
     put_size(out, prefix, "PTE_BYTES", bytes, "The program itself.");
     ti_buf_printf(out, "extern const unsigned char %s_pte[%s_PTE_BYTES];\n\n", name, prefix);
-    put_size(out, prefix, "PLANNED_BYTES", planned,
-             "Memory 1 of the method, exactly: the values between its steps.");
-    put_size(out, prefix, "NPU_SCRATCH_BYTES", scratch,
-             "The accelerator's working memory, exactly: the largest of all regions; it comes from "
-             "the temporary pool.");
-    put_size(out, prefix, "NPU_FAST_SCRATCH_BYTES", fast,
-             "The accelerator's fast memory where it has one of its own (ethosu_fast_scratch), "
-             "exactly.");
-    put_size(out, prefix, "TEMPORARY_BYTES", temporary,
-             "The temporary pool: the scratch, aligned; kernels of the CPU may ask for more.");
-    put_size(out, prefix, "METHOD_BYTES", ti_pte_method_bytes(m),
-             "The method allocator's pool: enough for ExecuTorch 1.4 on 32 and 64 bits, an upper "
-             "bound.");
-    put_ports(ctx, out, prefix, ti_main(c->module), false);
-    put_ports(ctx, out, prefix, ti_main(c->module), true);
+    if (c->beside)
+        ti_buf_text(out, "/* ---- enough for any one of its methods ---- */\n");
+    put_needs(out, prefix, &all);
+    for (const tc_compiled *m = c; m && c->beside; m = m->beside)
+        put_method(ctx, out, name, m, method_of(file, m));
+    if (!c->beside) {
+        put_ports(ctx, out, prefix, ti_main(c->module), false);
+        put_ports(ctx, out, prefix, ti_main(c->module), true);
+    }
     ti_buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
@@ -175,7 +230,7 @@ tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_byte
     ti_buf_init(&text, &ctx->arena);
     ti_buf_init(&head, &ctx->arena);
     put_source(name, ti_c_stem(ctx, path), pte, &text);
-    put_header(ctx, c, name, &file.method[0], pte.size, &head);
+    put_header(ctx, c, name, &file, pte.size, &head);
     *source = (tc_bytes){text.data, text.size};
     *header = (tc_bytes){head.data, head.size};
     return TC_OK;

@@ -362,7 +362,9 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
 {
     if ((size_t)kind >= TC_COUNT(kinds))
         return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
-    if (c->beside && kind != TC_OUTPUT_PTE && kind != TC_OUTPUT_PTE_TOSA && kind != TC_OUTPUT_BPTE)
+    bool program = kind == TC_OUTPUT_PTE || kind == TC_OUTPUT_PTE_TOSA || kind == TC_OUTPUT_BPTE ||
+                   (kind == TC_OUTPUT_C && !is_for_core(c));
+    if (c->beside && !program)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
     if (c->many && kind != TC_OUTPUT_TOSA)

@@ -76,36 +76,56 @@ static bool said(tc_ctx *ctx, const char *name, int64_t *out)
     return found;
 }
 
-/* A range is said of the name: the size stays open, and the model is read with one of the range. */
+/* The size stays open, and the model is read with one of the range. */
+static void leave_open(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const tc_dim_given *d,
+                       int axis, int64_t *out)
+{
+    enum { EXAMPLE = 8, MOST = 64 };
+    tc_module *m = reader->module;
+    size_t k = 0;
+    while (k < m->n_size && !ti_text_eq(m->size[k].name, d->name))
+        k++;
+    *out = d->lo > EXAMPLE ? d->lo : d->hi < EXAMPLE ? d->hi : EXAMPLE;
+    m->size = m->size ? m->size : tc_new_n(&reader->ctx->arena, tc_open_size, MOST);
+    if (k == m->n_size && k < MOST)
+        m->size[m->n_size++] = (tc_open_size){.name = d->name,
+                                              .word = d->name,
+                                              .input = ti_intern_text(reader->ctx, v->name),
+                                              .axis = axis,
+                                              .lo = d->lo,
+                                              .hi = d->hi,
+                                              .value = *out,
+                                              .list = d->list,
+                                              .n_list = d->n_list};
+}
+
+/* A range is said of the name. */
 static bool ranged(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const char *name, int axis,
                    int64_t *out)
 {
-    tc_module *m = reader->module;
     const tc_read_options *o = ti_reading(reader->ctx);
-    enum { EXAMPLE = 8 };
     for (size_t i = 0; name && o->open_dims && i < o->n_dim; i++) {
         tc_dim_given *d = &o->dim[i];
         if (!ti_dim_open(d) || !ti_text_eq(d->name, name))
             continue;
-        size_t k = 0;
-        while (k < m->n_size && !ti_text_eq(m->size[k].name, d->name))
-            k++;
-        *out = d->lo > EXAMPLE ? d->lo : d->hi < EXAMPLE ? d->hi : EXAMPLE;
-        m->size = m->size ? m->size : tc_new_n(&reader->ctx->arena, tc_open_size, o->n_dim);
-        if (k == m->n_size)
-            m->size[m->n_size++] = (tc_open_size){.name = d->name,
-                                                  .word = d->name,
-                                                  .input = ti_intern_text(reader->ctx, v->name),
-                                                  .axis = axis,
-                                                  .lo = d->lo,
-                                                  .hi = d->hi,
-                                                  .value = *out,
-                                                  .list = d->list,
-                                                  .n_list = d->n_list};
+        leave_open(reader, v, d, axis, out);
         d->used = true;
         return true;
     }
     return false;
+}
+
+/* Nothing is said, and data will say it. */
+static bool unsaid(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const char *name, int axis,
+                   int64_t *out)
+{
+    const tc_read_options *o = ti_reading(reader->ctx);
+    if (!o->keep_open || !o->open_dims)
+        return false;
+    leave_open(reader, v,
+               &(tc_dim_given){.name = ti_intern_text(reader->ctx, name), .lo = 1, .hi = INT64_MAX},
+               axis, out);
+    return true;
 }
 
 /* Of an optional value its tensor: it is there, since somebody gives it. */
@@ -203,10 +223,13 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out) ||
         ranged(reader, v, name, axis, out) || ranged(reader, v, place, axis, out))
         return TC_OK;
-    if (sample && sample->rank == rank) {
-        *out = sample->dim[axis];
+    int more = sample ? (int)sample->rank - rank : -1; /* samples may have an axis of their own */
+    if (more == 0 || more == 1) {
+        *out = sample->dim[axis + more];
         return TC_OK;
     }
+    if (unsaid(reader, v, name ? name : place, axis, out))
+        return TC_OK;
     return open_size(reader, loc, v, (size_t)axis);
 }
 
