@@ -845,6 +845,15 @@ holds 'a chain is three shaders: what is read twice or broadcast is a tensor' te
 holds 'which are called by what they compute' grep -q 'name="sub-relu-sum"' "$dir/chain.shaders.ir"
 $tosac run "$dir/chain.shaders.ir" -i "$dir/row.npy" -o "$dir/chain.shaders.out" >/dev/null
 holds 'and have the numbers of their operators' cmp "$dir/chain.ir.out/output_0.npy" "$dir/chain.shaders.out/output_0.npy"
+# shaders as CUSTOM operators of a .tosa: read again they run, and are compiled
+expect 0 '' compile "$dir/chain.shaders.ir" -t TOSA-1.0+INT+FP -o "$dir/chain.tosa"
+expect 0 'tosa.shader' inspect "$dir/chain.tosa"
+expect 0 'follow every rule' verify "$dir/chain.tosa"
+expect 0 '' compile "$dir/chain.tosa" -t vgf -o "$dir/chain.vgf"
+for file in chain.tosa chain.vgf; do
+    $tosac run "$dir/$file" -i "$dir/row.npy" -o "$dir/$file.out" >/dev/null
+    holds "$file has the numbers of its shaders" cmp "$dir/chain.ir.out/output_0.npy" "$dir/$file.out/output_0.npy"
+done
 # a .pte of one delegate: several segments, no kernels; what it cannot be is said
 expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders resample --check -o "$dir/whole.pte"
 expect 0 'bytes, 3 graphs, 3 shaders' inspect "$dir/whole.pte"

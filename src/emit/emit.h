@@ -64,4 +64,7 @@ TC_MUST_USE tc_status ti_emit_methods(tc_ctx *ctx, const tc_emit_method *method,
 /* emit_bundle.c: a program with test vectors. */
 TC_MUST_USE tc_status ti_emit_bundle(tc_ctx *ctx, const tc_bundle *bundle, tc_bytes *out);
 
+/* tosa_shader_custom.c: a shader's attributes as those of a CUSTOM operator; NULL, or why not. */
+const char *ti_emit_custom_shader(tc_ctx *ctx, const tc_node *node, tc_attr_tosa_custom *custom);
+
 #endif

@@ -391,9 +391,17 @@ static tc_status put_node(emitter *e, const tc_node *node)
                             info->name);
     if (info->attr == TC_ATTR_tosa_variable)
         return put_variable_op(e, node);
-    if (node->op == TC_OP_tosa_shader)
-        return ti_unsupported(e->ctx, node->loc, TC_E_UNSUPPORTED,
-                              "a shader has a place in a VGF file only");
+    tc_node shader = *node;
+    if (node->op == TC_OP_tosa_shader) {
+        tc_attr_tosa_custom *custom = tc_new(&e->ctx->arena, tc_attr_tosa_custom);
+        const char *why = ti_emit_custom_shader(e->ctx, node, custom);
+        if (why)
+            return ti_unsupported(e->ctx, node->loc, TC_E_UNSUPPORTED,
+                                  "a shader cannot be a custom operator of TOSA: %s", why);
+        shader.op = TC_OP_tosa_custom;
+        shader.attr = custom;
+        node = &shader;
+    }
     if (node->op == TC_OP_const && e->silent[node->out[0]])
         return TC_OK;
     bool shape = node->op == TC_OP_const && ti_type_of(e->g, node->out[0])->dtype == TC_shape;

@@ -4,7 +4,7 @@
  *
  * A step is even for operators and odd for shaders and calls: the least that is past the steps of all
  * operands, the same step for operators that read each other.  The operators of one step are one
- * graph, since nothing between them waits for a shader. */
+ * graph, since nothing between them waits for a shader.  What reaches no output is left out. */
 #include "vgf_graph.h"
 
 typedef struct {
@@ -13,6 +13,7 @@ typedef struct {
     tc_graph *to;
     tc_module *module;
     size_t *step;  /* by node of `from` */
+    bool *live;    /* by node: an output needs it */
     size_t *of;    /* by value: the step of its node; inputs 0 */
     bool *shaded;  /* by value: made by a shader or a call */
     bool *leaves;  /* by value: read in another step, or an output */
@@ -23,6 +24,21 @@ typedef struct {
 static bool is_operator(const tc_node *node)
 {
     return node->op != TC_OP_const && node->op != TC_OP_call && node->op != TC_OP_tosa_shader;
+}
+
+static void find_live(cutter *c)
+{
+    const tc_graph *g = c->from;
+    bool *read = tc_new_n(&c->ctx->arena, bool, g->n_val);
+    for (size_t i = 0; i < g->n_out; i++)
+        read[g->out[i]] = true;
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        for (int i = 0; i < node->n_out; i++)
+            c->live[k] = c->live[k] || read[node->out[i]];
+        for (int i = 0; c->live[k] && i < node->n_in; i++)
+            read[node->in[i]] = true;
+    }
 }
 
 static size_t find_steps(cutter *c)
@@ -50,7 +66,7 @@ static size_t find_steps(cutter *c)
         }
     }
     for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
+        for (int i = 0; c->live[k] && i < g->node[k]->n_in; i++)
             if (g->node[k]->in[i])
                 c->leaves[g->node[k]->in[i]] |= c->of[g->node[k]->in[i]] != c->step[k];
     for (size_t i = 0; i < g->n_out; i++)
@@ -102,7 +118,7 @@ static void cut_graph(cutter *c, size_t step)
     tc_graph *g = NULL;
     for (size_t k = 0; k < from->n_node; k++) {
         const tc_node *node = from->node[k];
-        if (c->step[k] != step || !is_operator(node))
+        if (c->step[k] != step || !c->live[k] || !is_operator(node))
             continue;
         if (!g)
             g = ti_graph_new(c->module, ti_text_format(arena, "segment.%zu", c->n_graph++));
@@ -148,6 +164,7 @@ tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module)
     cutter c = {.ctx = ctx, .from = from, .module = ti_module_new(ctx, module->file)};
     c.to = ti_graph_new(c.module, from->name);
     c.step = tc_new_n(&ctx->arena, size_t, from->n_node);
+    c.live = tc_new_n(&ctx->arena, bool, from->n_node);
     c.of = tc_new_n(&ctx->arena, size_t, from->n_val);
     c.shaded = tc_new_n(&ctx->arena, bool, from->n_val);
     c.leaves = tc_new_n(&ctx->arena, bool, from->n_val);
@@ -159,6 +176,7 @@ tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module)
     for (size_t i = 0; i < from->n_in; i++)
         c.now[from->in[i]] = ti_graph_input(c.to, ti_type_of(from, from->in[i]),
                                             ti_value_of(from, from->in[i])->name);
+    find_live(&c);
     size_t last = find_steps(&c);
     for (size_t k = 0; k < from->n_node; k++) { /* constants that shaders read, or outputs */
         const tc_node *node = from->node[k];
@@ -170,7 +188,7 @@ tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module)
         if (step % 2 == 0)
             cut_graph(&c, step);
         for (size_t k = 0; step % 2 && k < from->n_node; k++)
-            if (c.step[k] == step && from->node[k]->op != TC_OP_const)
+            if (c.step[k] == step && c.live[k] && from->node[k]->op != TC_OP_const)
                 copy_node(from, from->node[k], c.to, c.now);
     }
     for (size_t i = 0; i < from->n_out; i++)

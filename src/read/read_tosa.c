@@ -13,6 +13,7 @@
 #include "../target/tosa_schema.h"
 #include "../wire/flatbuf.h"
 #include "read_options.h"
+#include "tosa_shader.h"
 
 /* A tensor or shape of the block being read. */
 typedef struct {
@@ -480,6 +481,20 @@ static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_
     return loc;
 }
 
+/* A custom operator that is a shader; one that is not understood stays what it is. */
+static tc_op take_shader(reader *r, int n_in, int n_out, const tc_loc *loc, void **attr)
+{
+    tc_attr_tosa_shader *shader;
+    const char *why = ti_read_custom_shader(r->ctx, *attr, n_in, n_out, &shader);
+    if (why)
+        ti_warning(r->ctx, loc, TC_E_NO_EFFECT, "a custom operator is not taken as a shader: %s",
+                   why);
+    if (!shader)
+        return TC_OP_tosa_custom;
+    *attr = shader;
+    return TC_OP_tosa_shader;
+}
+
 static tc_status read_plain(reader *r, tc_fb_table t, tc_op op, tc_fb_vector in, tc_fb_vector out,
                             const tc_loc *loc)
 {
@@ -489,6 +504,8 @@ static tc_status read_plain(reader *r, tc_fb_table t, tc_op op, tc_fb_vector in,
     tc_dtype element = in.n ? ti_type_of(r->g, operand[0])->dtype : TC_i8;
     void *attr;
     TC_TRY(read_attr(r, t, tc_ops[op].attr, element, &attr));
+    if (op == TC_OP_tosa_custom)
+        op = take_shader(r, (int)in.n, (int)out.n, loc, &attr);
     tc_node *node = ti_graph_add(r->g, op, attr, operand, (int)in.n, (int)out.n, loc);
     for (size_t i = 0; i < out.n; i++) {
         entry *e;

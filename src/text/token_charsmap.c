@@ -6,7 +6,7 @@
  * that begins it; else each character by itself: as Hugging Face's tokenizers do it. */
 #include "token.h"
 
-#include "../base/bytes.h"
+#include "../base/base64.h"
 
 struct tc_charsmap {
     const uint8_t *unit; /* of 4 bytes */
@@ -14,42 +14,9 @@ struct tc_charsmap {
     tc_str text; /* what texts become, each with a NUL behind it */
 };
 
-static int digit_of(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
-/* Base 64; n 0: it is none. */
-static tc_bytes unpacked(tc_arena *arena, tc_str text)
-{
-    while (text.n && text.p[text.n - 1] == '=')
-        text.n--;
-    uint8_t *out = ti_arena_raw(arena, text.n + 4);
-    size_t n = 0;
-    uint32_t held = 0;
-    int bits = 0;
-    for (size_t i = 0; i < text.n; i++) {
-        int digit = digit_of(text.p[i]);
-        if (digit < 0)
-            return (tc_bytes){NULL, 0};
-        held = held << 6 | (uint32_t)digit;
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            out[n++] = (uint8_t)(held >> bits);
-        }
-    }
-    return (tc_bytes){out, n};
-}
-
 tc_charsmap *ti_charsmap_new(tc_arena *arena, tc_str base64)
 {
-    tc_bytes all = unpacked(arena, base64);
+    tc_bytes all = ti_base64_read(arena, base64);
     size_t size = all.size >= 4 ? ti_le32(all.data) : 0;
     if (size < 4 || size % 4 || size > all.size - 4)
         return NULL;

@@ -166,6 +166,73 @@ static void test_run(void)
     tc_ctx_free(ctx);
 }
 
+/* As TOSA the shader is a CUSTOM operator; read again it is the same shader. */
+static void test_custom(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    file f;
+    tc_module *module = NULL, *back = NULL;
+    tc_bytes tosa, again;
+    make(ctx, &f);
+    CHECK(reads(ctx, &f, &module) == TC_OK);
+    CHECK(module && ti_emit_tosa(ctx, module, &tosa) == TC_OK);
+    CHECK(ti_read_tosa(ctx, "file.tosa", tosa, &back) == TC_OK);
+    CHECK(back && ti_verify(ctx, back) == TC_OK && ti_emit_tosa(ctx, back, &again) == TC_OK);
+    CHECK(tosa.size == again.size && memcmp(tosa.data, again.data, tosa.size) == 0);
+    tc_graph *g = ti_main(back);
+    const tc_attr_tosa_shader *a = NULL;
+    for (size_t i = 0; i < g->n_node; i++)
+        a = g->node[i]->op == TC_OP_tosa_shader ? g->node[i]->attr : a;
+    CHECK(a && ti_text_eq(a->name, "backwards") && a->descriptor.v[0] == 3 &&
+          a->descriptor.v[1] == 1000460000 && a->format.v[0] == 108 && a->format.v[1] == 99 &&
+          a->set.v[1] == 1 && a->binding.v[0] == 5 && a->dispatch.v[0] == 1 &&
+          a->code.size == f.module[1].code.size &&
+          memcmp(a->code.data, f.module[1].code.data, a->code.size) == 0);
+    int32_t x[16];
+    for (int i = 0; i < 16; i++)
+        x[i] = -2 * i;
+    tc_tensor in = {ti_type_of(g, g->in[0]), x}, one, other;
+    CHECK(ti_eval(ti_main(module), &in, &one, &ctx->arena) == TC_OK);
+    CHECK(ti_eval(g, &in, &other, &ctx->arena) == TC_OK);
+    CHECK(memcmp(one.data, other.data, sizeof x) == 0);
+    tc_ctx_free(ctx);
+}
+
+/* A custom operator of the domain that is not understood stays one, with a warning that says why. */
+static void test_not_understood(void)
+{
+    static const struct {
+        const char *json, *words;
+    } cases[] = {
+        {"no json", "is not taken as a shader"},
+        {"{}", "'workgroup_sizes' is missing or not known"},
+        {"{\"workgroup_sizes\":[1,1,1]}", "'shader_language' is missing or not known"},
+        {"{\"workgroup_sizes\":[1,1,1],\"shader_language\":\"SPIR-V\",\"shader_code\":\"?\"}",
+         "'shader_code' is missing or not known"},
+        {"{\"workgroup_sizes\":[1,1,1],\"shader_language\":\"SPIR-V\",\"shader_code\":\"AAAA\"}",
+         "'input_0_vkformat' is missing or not known"},
+        {"{\"workgroup_sizes\":[1,1,1],\"shader_language\":\"SPIR-V\",\"shader_code\":\"AAAA\","
+         "\"input_0_vkformat\":\"VK_FORMAT_R8_SINT\",\"input_0_vkdescriptortype\":\"SAMPLER\"}",
+         "'input_0_vkdescriptortype' is missing or not known"},
+    };
+    for (size_t i = 0; i < TC_COUNT(cases); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_module *module = parse(ctx, "graph @main(%0: i8[4]) {\n  %1 = tosa.custom %0 operator_name=\"a\" "
+                                       "domain_name=\"com.arm.VulkanCustomShader\" implementation_attrs=0x : i8[4]\n"
+                                       "  return %1\n}\n"),
+                  *back = NULL;
+        tc_attr_tosa_custom a = {"a", "com.arm.VulkanCustomShader",
+                                 {(const uint8_t *)cases[i].json, strlen(cases[i].json)}};
+        tc_bytes tosa;
+        ti_main(module)->node[0]->attr = &a;
+        CHECK(ti_emit_tosa(ctx, module, &tosa) == TC_OK);
+        CHECK(ti_read_tosa(ctx, "file.tosa", tosa, &back) == TC_OK);
+        CHECK(back && ti_main(back)->node[0]->op == TC_OP_tosa_custom);
+        CHECK_ROW(cases[i].words, strstr(tc_diagnostics(ctx), cases[i].words));
+        tc_ctx_free(ctx);
+    }
+}
+
 /* What does not fit, and the words that say so. */
 static void no_code(file *f) { f->module[1].code_type = TC_VGF_NO_CODE; }
 static void glsl(file *f) { f->module[1].code_type = TC_VGF_GLSL; f->module[1].code = (tc_bytes){(const uint8_t *)"void", 4}; }
@@ -216,6 +283,8 @@ static void test_refused(void)
 int main(void)
 {
     test_run();
+    test_custom();
+    test_not_understood();
     test_refused();
     return check_done();
 }

@@ -6,7 +6,7 @@
 
 Each case is a TOSA graph with CUSTOM operators of com.arm.VulkanCustomShader, whose shaders are SPIR-V from text (spirv_text.py).
 The converter makes a file of several segments of it; `tosac run` and the scenario runner run that file on the same numbers, which must
-come out equal, also of what `tosac compile` writes of the file again: integers and plain float arithmetic bit for bit, what Vulkan leaves a tolerance within it.  --random N: programs of one
+come out equal, also of what `tosac compile` writes of the file again, of the .tosa itself, and of a .tosa that it makes of the file: integers and plain float arithmetic bit for bit, what Vulkan leaves a tolerance within it.  --random N: programs of one
 invocation an element made from numbers S, S+1, ...  Run it with a Python that has the tools (tools/setup.sh judges).
 Ends with "N passed, N failed"."""
 import argparse
@@ -354,7 +354,7 @@ def program(seed):
 
 def judge(name, case, folder, environment):
     text, inputs, tolerance = case
-    path = {k: os.path.join(folder, k) for k in ("case.ir", "case.tosa", "case.vgf", "again.vgf", "ours", "theirs", "again")}
+    path = {k: os.path.join(folder, k) for k in ("case.ir", "case.tosa", "case.vgf", "again.vgf", "own.vgf", "back.tosa", "back.vgf", "ours", "theirs", "tosa")}
     os.makedirs(path["theirs"])
     open(path["case.ir"], "w").write(text)
     files = []
@@ -368,12 +368,20 @@ def judge(name, case, folder, environment):
     theirs = [np.load(f) for f in vgf.run(path["case.vgf"], path["theirs"], files, environment)]
     if len(ours) != len(theirs):
         return f"{len(ours)} results, theirs {len(theirs)}"
-    if not name.startswith("random"):  # what we write of it again is the same to the layer
+    vgf.call(A.tosac, "run", path["case.tosa"], *(w for f in files for w in ("-i", f)), "-o", path["tosa"])
+    for i, f in enumerate(sorted(os.listdir(path["tosa"]))):
+        if np.load(os.path.join(path["tosa"], f)).tobytes() != ours[i].tobytes():
+            return "the .tosa gives other numbers than the converter's .vgf of it"
+    if not name.startswith("random"):  # what we write of them is the same to the layer: the file again, its .tosa, and that made a .tosa and converted
         vgf.call(A.tosac, "compile", path["case.vgf"], "-t", "vgf", "-o", path["again.vgf"])
-        os.makedirs(path["again"])
-        for i, f in enumerate(vgf.run(path["again.vgf"], path["again"], files, environment)):
-            if np.load(f).tobytes() != theirs[i].tobytes():
-                return "written again, the layer gives other numbers"
+        vgf.call(A.tosac, "compile", path["case.tosa"], "-t", "vgf", "-o", path["own.vgf"])
+        vgf.call(A.tosac, "compile", path["case.vgf"], "-t", "TOSA-1.0+INT+FP+int16", "-o", path["back.tosa"])
+        vgf.convert(path["back.tosa"], path["back.vgf"])
+        for file in ("again.vgf", "own.vgf", "back.vgf"):
+            out = tempfile.mkdtemp(dir=folder)
+            for i, f in enumerate(vgf.run(path[file], out, files, environment)):
+                if np.load(f).tobytes() != theirs[i].tobytes():
+                    return f"{file}: written again, the layer gives other numbers"
     for a, b in zip(ours, theirs):
         if a.shape != b.shape or a.dtype != b.dtype:
             return f"{a.dtype}{a.shape}, theirs {b.dtype}{b.shape}"
