@@ -4,8 +4,10 @@
  * Numbers are kept in registers of 64 bits, one for each scalar: a vector of three has three in a
  * row, a struct those of its members.  Integers and the bits of floats stand there without a sign
  * extended.  Variables of a shader's own are registers too; calls are written out where they stand;
- * phis are moves at the end of the blocks before.  So an instruction names registers and nothing
- * else, and what cannot be said like that (pointers that are chosen when the shader runs) is refused.
+ * phis are moves at the end of the blocks before.  Memory that a work group shares is registers that
+ * one invocation hands to the next: one runs at a time, up to its end or a barrier.  So an
+ * instruction names registers and nothing else, and what cannot be said like that (pointers that are
+ * chosen when the shader runs) is refused.
  *
  * Ports are a shader's operands and then its results, as tosa_shader has them: tensors, images,
  * buffers by set and binding. */
@@ -133,6 +135,11 @@ typedef struct tc_sh_program {
     uint64_t *start; /* what registers hold before the first invocation */
     size_t n_register, cap_register;
     uint32_t group_size[3];
+    struct tc_sh_range {
+        uint32_t first, n;
+    } *shared; /* registers that the invocations of a group have in common */
+    size_t n_shared, cap_shared;
+    bool waits; /* it has barriers */
 } tc_sh_program;
 
 struct tc_sh_machine {
@@ -140,6 +147,7 @@ struct tc_sh_machine {
     const tc_sh_ins *ins; /* the first one; jumps count from it */
     const tc_sh_interface *interface;
     int64_t budget; /* steps that are left */
+    const tc_sh_ins *resume; /* behind the barrier that it has come to; NULL: it has ended */
     const char *error;
 };
 
@@ -216,8 +224,12 @@ const tc_sh_type *ti_sh_scalar(tc_sh_reader *r, const tc_sh_type *t);
 bool ti_sh_arith(tc_sh_reader *r);
 bool ti_sh_composite(tc_sh_reader *r);
 bool ti_sh_memory(tc_sh_reader *r);
+bool ti_sh_atomic(tc_sh_reader *r);
 bool ti_sh_image(tc_sh_reader *r);
 bool ti_sh_glsl(tc_sh_reader *r);
+/* Between registers and a place of their type. */
+void ti_sh_load_from(tc_sh_reader *r, const tc_sh_id *p, uint32_t out, const tc_sh_type *t);
+void ti_sh_store_to(tc_sh_reader *r, const tc_sh_id *p, uint32_t from, const tc_sh_type *t);
 /* A variable gets its registers or its port. */
 void ti_sh_variable(tc_sh_reader *r);
 /* One arithmetic instruction on registers, as OpSpecConstantOp and products of matrices need it. */

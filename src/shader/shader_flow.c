@@ -9,7 +9,6 @@
 #include "shader_words.h"
 
 enum { MOST_INS = 1 << 20, MOST_WORK = 1 << 24, DEEPEST = 32 };
-enum { MOST_STEPS = 1 << 27 }; /* of one invocation: about a second */
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
@@ -42,6 +41,13 @@ static const tc_sh_ins *step_case(tc_sh_machine *m, const tc_sh_ins *i)
 static const tc_sh_ins *step_end(tc_sh_machine *m, const tc_sh_ins *i)
 {
     paid(m, i);
+    return NULL;
+}
+
+/* The other invocations of the group come here too before it goes on. */
+static const tc_sh_ins *step_barrier(tc_sh_machine *m, const tc_sh_ins *i)
+{
+    m->resume = i + 1;
     return NULL;
 }
 
@@ -363,6 +369,10 @@ static void instruction(tc_sh_reader *r)
     case TC_SPV_SelectionMerge:
     case TC_SPV_MemoryBarrier: /* invocations run one behind the other */
         return;
+    case TC_SPV_ControlBarrier:
+        r->program->waits = true;
+        ti_sh_put(r, (tc_sh_ins){.step = step_barrier});
+        return;
     case TC_SPV_Undef:
         ti_sh_result(r, &t);
         return;
@@ -376,7 +386,7 @@ static void instruction(tc_sh_reader *r)
             ti_sh_refuse(r);
         return;
     default:
-        if (!ends(r) && !ti_sh_arith(r) && !ti_sh_memory(r) && !ti_sh_composite(r) &&
+        if (!ends(r) && !ti_sh_arith(r) && !ti_sh_memory(r) && !ti_sh_atomic(r) && !ti_sh_composite(r) &&
             !ti_sh_image(r))
             ti_sh_refuse(r);
     }
@@ -483,42 +493,4 @@ void ti_shader_program(tc_sh_reader *r)
     begin_variables(r);
     if (!r->error)
         write_function(r, ti_spv_word(&r->entry, 1), NULL, 0, 0);
-}
-
-const char *ti_shader_run(const tc_sh_program *p, const tc_sh_interface *interface, tc_arena *arena,
-                          int64_t budget)
-{
-    const uint32_t *size = p->group_size, *groups = interface->groups;
-    uint64_t *reg = ti_arena_copy(arena, p->start, p->n_register * sizeof *p->start);
-    tc_sh_machine m = {.r = reg, .ins = p->ins, .interface = interface};
-    uint64_t per_group = (uint64_t)size[0] * size[1] * size[2];
-    uint64_t all = (uint64_t)groups[0] * groups[1];
-    if ((groups[2] && all > UINT64_MAX / groups[2]) || all * groups[2] > (uint64_t)budget)
-        return "the shader is dispatched in too many work groups";
-    all *= groups[2];
-    for (size_t i = 0; i < 3; i++) {
-        reg[TC_SH_NUM_GROUPS + i] = groups[i];
-        reg[TC_SH_GROUP_SIZE + i] = size[i];
-    }
-    for (uint64_t g = 0; g < all; g++) {
-        const uint64_t group[3] = {g % groups[0], g / groups[0] % groups[1],
-                                   g / groups[0] / groups[1]};
-        for (uint64_t k = 0; k < per_group; k++) {
-            const uint64_t local[3] = {k % size[0], k / size[0] % size[1], k / size[0] / size[1]};
-            for (size_t i = 0; i < 3; i++) {
-                reg[TC_SH_GROUP + i] = group[i];
-                reg[TC_SH_LOCAL + i] = local[i];
-                reg[TC_SH_GLOBAL + i] = (uint32_t)(group[i] * size[i] + local[i]);
-            }
-            reg[TC_SH_LOCAL_INDEX] = k;
-            int64_t given = budget < MOST_STEPS ? budget : MOST_STEPS;
-            m.budget = given;
-            for (const tc_sh_ins *i = p->ins; i;)
-                i = i->step(&m, i);
-            if (m.error)
-                return m.error;
-            budget -= given - m.budget;
-        }
-    }
-    return NULL;
 }

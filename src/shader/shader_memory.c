@@ -217,6 +217,14 @@ static void builtin(tc_sh_reader *r, tc_sh_id *id)
     ti_sh_fail(r, "an input is none of the built-in variables of compute shaders");
 }
 
+/* The invocations of a group have these registers in common; a group begins with zeros there. */
+static void share(tc_sh_reader *r, uint32_t first, uint32_t n)
+{
+    tc_sh_program *p = r->program;
+    tc_grow(r->arena, p->shared, p->n_shared, p->cap_shared);
+    p->shared[p->n_shared++] = (struct tc_sh_range){first, n};
+}
+
 void ti_sh_variable(tc_sh_reader *r)
 {
     tc_sh_id *id = ti_sh_id(r, ti_sh_word(r, 1));
@@ -246,6 +254,10 @@ void ti_sh_variable(tc_sh_reader *r)
     case WORD_INPUT:
         builtin(r, id);
         break;
+    case WORD_WORKGROUP:
+        id->base = ti_sh_registers(r, t->slots);
+        share(r, id->base, t->slots);
+        break;
     case WORD_PRIVATE:
     case WORD_FUNCTION:
         id->base = ti_sh_registers(r, t->slots);
@@ -253,8 +265,7 @@ void ti_sh_variable(tc_sh_reader *r)
             ti_sh_move(r, id->base, ti_sh_value(r, ti_sh_word(r, 3), &from), t->slots);
         break;
     default:
-        ti_sh_fail(r, "variables of storage class %" PRIu32 "%s are not supported", storage,
-                   storage == WORD_WORKGROUP ? " (shared memory)" : "");
+        ti_sh_fail(r, "variables of storage class %" PRIu32 " are not supported", storage);
     }
 }
 
@@ -406,7 +417,7 @@ static void check_place(tc_sh_reader *r, const tc_sh_id *p)
                    p->set, p->binding);
 }
 
-static void load_from(tc_sh_reader *r, const tc_sh_id *p, uint32_t out, const tc_sh_type *t)
+void ti_sh_load_from(tc_sh_reader *r, const tc_sh_id *p, uint32_t out, const tc_sh_type *t)
 {
     check_place(r, p);
     if (p->space != TC_SH_REGISTERS)
@@ -418,7 +429,7 @@ static void load_from(tc_sh_reader *r, const tc_sh_id *p, uint32_t out, const tc
                                  .b = p->moving, .n = (uint16_t)t->slots});
 }
 
-static void store_to(tc_sh_reader *r, const tc_sh_id *p, uint32_t from, const tc_sh_type *t)
+void ti_sh_store_to(tc_sh_reader *r, const tc_sh_id *p, uint32_t from, const tc_sh_type *t)
 {
     check_place(r, p);
     if (p->space == TC_SH_PORT)
@@ -450,7 +461,7 @@ static void load(tc_sh_reader *r)
         ti_sh_fail(r, "a load is not from a place of its type");
         return;
     }
-    load_from(r, &from, ti_sh_result(r, &t), t);
+    ti_sh_load_from(r, &from, ti_sh_result(r, &t), t);
 }
 
 static void store(tc_sh_reader *r)
@@ -462,7 +473,7 @@ static void store(tc_sh_reader *r)
         ti_sh_fail(r, "a store is not to a place of its type");
         return;
     }
-    store_to(r, &to, from, t);
+    ti_sh_store_to(r, &to, from, t);
 }
 
 static void copy_memory(tc_sh_reader *r)
@@ -475,8 +486,8 @@ static void copy_memory(tc_sh_reader *r)
     }
     const tc_sh_type *t = ti_sh_type(r, from.of);
     uint32_t room = ti_sh_registers(r, t->slots);
-    load_from(r, &from, room, t);
-    store_to(r, &to, room, ti_sh_type(r, to.of));
+    ti_sh_load_from(r, &from, room, t);
+    ti_sh_store_to(r, &to, room, ti_sh_type(r, to.of));
 }
 
 /* A whole number that is known by now is a result that never changes. */

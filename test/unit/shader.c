@@ -201,6 +201,25 @@ static const struct {
     const char *what, *globals, *body;
     int32_t in[4], out[4];
 } wholes[] = {
+    /* Work groups are of two: each takes the other's number. */
+    {"shared memory and barriers", "%pair = OpTypeArray %i32 %u2\n%ppair = OpTypePointer 4 %pair\n%pone = OpTypePointer 4 %i32\n%s = OpVariable %ppair 4\n",
+     "%li = OpBitwiseAnd %u32 %gx %u1\n%lo = OpBitwiseXor %u32 %li %u1\n%a = OpAccessChain %pone %s %li\n%b = OpAccessChain %pone %s %lo\n"
+     "OpStore %a %in\nOpControlBarrier %u2 %u2 %u0\n%v = OpLoad %i32 %b\nOpControlBarrier %u2 %u2 %u0\nOpStore %a %v\n"
+     "OpControlBarrier %u2 %u2 %u0\n%w = OpLoad %i32 %b\n%ten10 = OpIMul %i32 %v %i3\n%out = OpIAdd %i32 %ten10 %w\n",
+     {1, 20, -5, 7}, {61, 23, 16, -8}},
+    {"atomics on shared memory", "%pone = OpTypePointer 4 %i32\n%sum = OpVariable %pone 4\n%low = OpVariable %pone 4\n%any = OpVariable %pone 4\n"
+     "%i8x = OpConstant %i32 8\n",
+     "%o1 = OpAtomicIAdd %i32 %sum %u2 %u0 %in\n%o2 = OpAtomicSMin %i32 %low %u2 %u0 %in\n%o3 = OpAtomicOr %i32 %any %u2 %u0 %in\n"
+     "OpControlBarrier %u2 %u2 %u0\n%r1 = OpAtomicLoad %i32 %sum %u2 %u0\n%r2 = OpAtomicLoad %i32 %low %u2 %u0\n%r3 = OpAtomicLoad %i32 %any %u2 %u0\n"
+     "%q = OpShiftLeftLogical %i32 %r3 %u4\n%t1 = OpIAdd %i32 %r1 %r2\n%out = OpIAdd %i32 %t1 %q\n",
+     {1, 2, -3, 4}, {51, 51, -50, -50}},
+    {"atomics, the other ones", "%pone = OpTypePointer 4 %i32\n%s = OpVariable %pone 4\n%i9 = OpConstant %i32 9\n",
+     "OpAtomicStore %s %u2 %u0 %in\n%a = OpAtomicIIncrement %i32 %s %u2 %u0\n%b = OpAtomicISub %i32 %s %u2 %u0 %i3\n%c = OpAtomicIDecrement %i32 %s %u2 %u0\n"
+     "%d = OpAtomicSMax %i32 %s %u2 %u0 %i1\n%e = OpAtomicXor %i32 %s %u2 %u0 %i3\n%f = OpAtomicAnd %i32 %s %u2 %u0 %i9\n"
+     "%h = OpAtomicExchange %i32 %s %u2 %u0 %i9\n%k = OpAtomicCompareExchange %i32 %s %u2 %u0 %u0 %i1 %i9\n%m = OpAtomicUMin %i32 %s %u2 %u0 %in\n"
+     "%n = OpAtomicUMax %i32 %s %u2 %u0 %i0\n%x1 = OpIAdd %i32 %b %d\n%x2 = OpIAdd %i32 %e %f\n%x3 = OpIAdd %i32 %h %k\n%x4 = OpIAdd %i32 %m %n\n"
+     "%x5 = OpIAdd %i32 %x1 %x2\n%x6 = OpIAdd %i32 %x3 %x4\n%out = OpIAdd %i32 %x5 %x6\n",
+     {10, 3, 0, 4}, {40, 18, 11, 20}},
     {"arithmetic", "",
      "%a = OpIMul %i32 %in %i3\n%b = OpISub %i32 %a %i1\n%c = OpSDiv %i32 %b %i3\n%d = OpSRem %i32 %b %i3\n"
      "%e = OpSMod %i32 %b %i3\n%f = OpIAdd %i32 %c %d\n%out = OpIAdd %i32 %f %e\n",
@@ -264,9 +283,13 @@ static void test_programs(void)
 static const struct {
     const char *globals, *body, *words;
 } refused[] = {
-    {"", "OpControlBarrier %u2 %u2 %u0\n%out = OpCopyObject %f32 %in\n", "OpControlBarrier"},
-    {"%shared = OpTypePointer 4 %f32\n%s = OpVariable %shared 4\n", "%out = OpCopyObject %f32 %in\n",
-     "shared memory"},
+    {"", "%li = OpBitwiseAnd %u32 %gx %u1\n%one = OpIEqual %bool %li %u1\nOpSelectionMerge %join 0\nOpBranchConditional %one %yes %join\n"
+         "%yes = OpLabel\nOpControlBarrier %u2 %u2 %u0\nOpBranch %join\n%join = OpLabel\n%out = OpCopyObject %f32 %in\n",
+     "end where others wait at a barrier"},
+    {"%shared = OpTypePointer 4 %f32\n%s = OpVariable %shared 4\n", "%out = OpAtomicIAdd %f32 %s %u2 %u0 %in\n",
+     "an atomic instruction is not on whole numbers"},
+    {"%shared = OpTypePointer 5 %f32\n%s = OpVariable %shared 5\n", "%out = OpCopyObject %f32 %in\n",
+     "storage class 5"},
     {"", "%out = OpExtInst %f32 %glsl Determinant %in\n", "Determinant"},
     {"", "%out = OpFAdd %f32 %in %u1\n", "not of one type"},
     {"", "%out = OpFAdd %f32 %in %nothing\n", "not a value"},

@@ -64,11 +64,11 @@ class Port:
         self.kind, self.format, self.rank, self.sampler = kind, format, rank, sampler
 
 
-def shader(ports, body, local=(1, 1, 1), globals=""):
+def shader(ports, body, local=(1, 1, 1), globals="", more=""):
     """A module with the ports as %p0, %p1 ... in set 0, bindings 0, 1 ...  The body has %gx and %gy."""
     used = {FORMATS[p.format][1] for p in ports if p.kind == "tensor"} & set(EXTRA)
     caps = "".join(EXTRA[t][0] for t in sorted(used))
-    interface = " ".join(f"%p{i}" for i in range(len(ports)))
+    interface = " ".join(f"%p{i}" for i in range(len(ports))) + more
     decorations = "".join(f"OpDecorate %p{i} 34 0\nOpDecorate %p{i} 33 {i}\n" for i in range(len(ports)))
     declared, seen = "", set()
     for i, p in enumerate(ports):
@@ -169,6 +169,28 @@ CASES["functions of GLSL"] = elementwise(
     "R32_SFLOAT", "%a1 = OpExtInst %f32 %glsl Sin %x\n%a2 = OpExtInst %f32 %glsl Exp2 %a1\n%a3 = OpExtInst %f32 %glsl Tanh %x\n"
     "%a4 = OpFAdd %f32 %a2 %a3\n%a5 = OpExtInst %f32 %glsl Log %x\n%a6 = OpExtInst %f32 %glsl Atan2 %a5 %x\n%y = OpFAdd %f32 %a4 %a6\n",
     values=real() + 5, tolerance=5e-6)
+
+
+def together():
+    """Work groups of eight: shared memory, barriers, atomics on it and on a buffer.  Sums and largest numbers do not depend on an order."""
+    p, q = Port("tensor", "R32_SINT"), Port("buffer", "R32_SINT")
+    shared = "%eight = OpConstant %u32 8\n%row8 = OpTypeArray %i32 %eight\n%prow = OpTypePointer 4 %row8\n%pone = OpTypePointer 4 %i32\n" \
+             "%s = OpVariable %prow 4\n%sum = OpVariable %pone 4\n%top = OpVariable %pone 4\n%least = OpConstant %i32 -2147483648\n%sem = OpConstant %u32 264\n%dev = OpConstant %u32 1\n"
+    body = "%at = OpCompositeConstruct %at1 %gx\n%a = OpLoad %tensor_i32_1 %p0\n%x = OpTensorReadARM %i32 %a %at\n" \
+           "%li = OpBitwiseAnd %u32 %gx %u7\n%first = OpIEqual %bool %li %u0\nOpSelectionMerge %go 0\nOpBranchConditional %first %clear %go\n" \
+           "%clear = OpLabel\nOpStore %sum %i0\nOpStore %top %least\nOpBranch %go\n%go = OpLabel\n%mine = OpAccessChain %pone %s %li\nOpStore %mine %x\n" \
+           "OpControlBarrier %u2 %u2 %sem\n%lo = OpISub %u32 %u7 %li\n%other = OpAccessChain %pone %s %lo\n%y = OpLoad %i32 %other\n" \
+           "%o1 = OpAtomicIAdd %i32 %sum %u2 %u0 %x\n%o2 = OpAtomicSMax %i32 %top %u2 %u0 %y\nOpControlBarrier %u2 %u2 %sem\n" \
+           "%v1 = OpLoad %i32 %sum\n%v2 = OpLoad %i32 %top\n%v3 = OpIMul %i32 %y %i3\n%v4 = OpIAdd %i32 %v1 %v2\n%v5 = OpIAdd %i32 %v3 %v4\n" \
+           "%to = OpAccessChain %buffer_i32_e %p1 %u0 %gx\nOpStore %to %v5\nOpControlBarrier %u2 %u2 %sem\n" \
+           "%n = OpAtomicIAdd %i32 %to %dev %u0 %x\n%n2 = OpAtomicXor %i32 %to %dev %u0 %i5\n"
+    code = shader([p, q], body, (8, 1, 1), shared, " %s %sum %top")
+    t = "i32[32]"
+    return graph([f"%0: {t}"], f"  %1 = tosa.abs %0 : {t}\n" + custom("%2", ["%1"], t, [p, q], (4, 1, 1), code) + f"  %3 = tosa.bitwise_not %2 : {t}\n", "%3"), \
+        [RNG.integers(-1000, 1000, 32).astype(np.int32)], 0
+
+
+CASES["shared memory, barriers, atomics"] = together()
 
 
 def blend():
