@@ -748,6 +748,7 @@ expect 2 '-t TARGET is missing' profile $digits/model.pt2
 expect 0 'Cortex-M4: ' profile $digits/model.pt2 -t cortex-m4 --calib $digits/calib.npz
 expect 0 'code about ' profile $digits/model.pt2 -t cortex-m4 --calib $digits/calib.npz --by kind
 expect 0 '"conv2d step": ' profile $digits/model.pt2 -t cortex-m55 --calib $digits/calib.npz --json
+holds 'attention is left in one piece where tiles cost more' grep -Eq 'tile-attention +1 +[0-9]+ +[0-9]+ +\+[0-9]+ +not' <("$tosac" explain fixture/decoder/prefill.pt2 -t ethos-u85-256 --calib fixture/decoder/calib-prefill.npz --cost 2>/dev/null)
 expect 0 'conv2d ' explain $digits/model.pt2 -t cortex-m55 --calib $digits/calib.npz --cost
 expect 2 'known for Ethos-U and Cortex-M targets' profile $digits/model.pt2 -t cpu
 TOSAC_VELA=$dir/no-vela expect 0 'estimated from TOSA operators' profile $digits/model.pt2 -t ethos-u85-256 --estimate

@@ -61,7 +61,7 @@ static tc_status run_with(tc_ctx *ctx, tc_module *module, const tc_pass *pass, t
     return status;
 }
 
-static void record(tc_ctx *ctx, tc_verdicts *c, const tc_verdict *one)
+void ti_verdicts_add(tc_ctx *ctx, tc_verdicts *c, const tc_verdict *one)
 {
     tc_grow(&ctx->arena, c->choice, c->n, c->cap);
     c->choice[c->n++] = *one;
@@ -128,7 +128,7 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
         choice.taken = choice.with <= none;
         if (!choice.taken)
             refused[n_refused++] = kind->key;
-        record(ctx, c, &choice);
+        ti_verdicts_add(ctx, c, &choice);
     }
     if (!n_refused)
         return TC_OK;
@@ -164,7 +164,7 @@ tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verd
                         .taken = with <= none};
     for (size_t i = 0; i < all.n; i++)
         choice.places += all.kind[i].places;
-    record(ctx, c, &choice);
+    ti_verdicts_add(ctx, c, &choice);
     if (!choice.taken)
         become(module, before);
     return TC_OK;

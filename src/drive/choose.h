@@ -37,6 +37,9 @@ TC_MUST_USE tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, cons
 TC_MUST_USE tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
                                 tc_verdicts *choices);
 
+/* A decision that was made elsewhere. */
+void ti_verdicts_add(tc_ctx *ctx, tc_verdicts *choices, const tc_verdict *one);
+
 /* What was offered, what it would cost, and what was taken: a table. */
 void ti_verdicts_text(const tc_verdicts *choices, tc_buf *out);
 

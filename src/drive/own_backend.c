@@ -101,15 +101,46 @@ static const tc_codegen_shared *left_by(const tc_compiled *c, const tc_region *r
     }
 }
 
-/* ---- weights in one piece, or in tiles ---- */
+/* ---- in tiles, or in one piece ---- */
+
+static const struct {
+    unsigned tiles;
+    const char *pass;
+} tilings[] = {{TC_TILE_MOVES, "tile-transposes"}, {TC_TILE_HEADS, "tile-attention"}};
+
+/* What is left in one piece, less and less in tiles: where heads are not cut, windows of them are
+ * better not cut either. */
+static const unsigned ways[] = {0, TC_TILE_MOVES, TC_TILE_MOVES | TC_TILE_HEADS};
+enum { WAYS = TC_COUNT(ways) };
+
+/* So many more cycles are a fair price for weights that are there already; so much more memory for
+ * fewer cycles, which a few KiB always are. */
+static const double fair_cycles = 1.05, fair_memory = 1.25, few_bytes = 16 * 1024;
 
 typedef struct way_trial {
     tc_ctx *ctx;
     const tc_compiled *c;
     const tc_region *region;
-    bool whole;
-    double cycles; /* out; INFINITY: it is not taken so */
+    unsigned acts;        /* tilings that find something to do */
+    unsigned untiled;
+    double cycles, bytes; /* INFINITY: it is not taken so */
 } way_trial;
+
+static tc_status try_acts(void *what)
+{
+    way_trial *t = what;
+    tc_module *still = ti_module_copy(t->region->module);
+    TC_TRY(ti_run_passes(t->ctx, still, "remove-dead-code", NULL));
+    t->acts = 0;
+    for (size_t i = 0; i < TC_COUNT(tilings); i++) {
+        tc_module *m = ti_module_copy(still);
+        TC_TRY(ti_run_passes(t->ctx, m, tilings[i].pass, NULL));
+        TC_TRY(ti_run_passes(t->ctx, m, "remove-dead-code", NULL));
+        if (!ti_graph_same(ti_main(m), ti_main(still)))
+            t->acts |= tilings[i].tiles;
+    }
+    return TC_OK;
+}
 
 static tc_status try_way(void *what)
 {
@@ -119,33 +150,78 @@ static tc_status try_way(void *what)
     tc_npu_stream_cost cost;
     tc_ctx *ctx = t->ctx;
     tc_module *m = ti_module_copy(t->region->module);
-    tc_job job = {.target = &t->c->target, .whole = t->whole};
+    tc_job job = {.target = &t->c->target, .untiled = t->untiled};
     const tc_ethosu_options *o = &t->c->ethosu;
-    t->cycles = INFINITY;
     if (t->c->choices)
         TC_TRY(ti_verdicts_for(ctx, &t->c->target, o->ini, o->system_config, o->memory_mode,
                                &job.choices));
     TC_TRY(ti_road_run(ctx, m, TC_AT_REGION, TC_AT_TOSA, &job, NULL));
     TC_TRY(ti_own_generate(ctx, t->c, ti_main(m), left_by(t->c, t->region), &made));
     TC_TRY(find_system(ctx, t->c, &system));
-    if (!made.refused && !ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
-        t->cycles = cost.total.cycles;
+    if (made.refused || ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
+        return TC_OK;
+    t->cycles = cost.total.cycles;
+    t->bytes = (double)(made.program.scratch + made.program.fast);
     return TC_OK;
 }
 
-/* So many more cycles are a fair price for weights that are there already. */
-static const double fair = 1.05;
-
-tc_status ti_own_keeps_whole(tc_ctx *ctx, const tc_compiled *c, const tc_region *region, bool *whole)
+/* The quickest of those that take little memory; of alike ones the first. */
+static size_t best_way(const way_trial way[WAYS], bool for_size)
 {
-    way_trial tiles = {ctx, c, region, false, 0}, one = {ctx, c, region, true, 0};
-    *whole = false;
+    double least = INFINITY, cycles = INFINITY;
+    size_t best = 0;
+    for (size_t i = 0; i < WAYS; i++)
+        least = fmin(least, way[i].bytes);
+    double most = for_size ? least : fmax(fair_memory * least, least + few_bytes);
+    for (size_t i = 0; i < WAYS; i++)
+        if (way[i].bytes <= most && way[i].cycles < cycles) {
+            best = i;
+            cycles = way[i].cycles;
+        }
+    return best;
+}
+
+/* Each step from one way to the next, as a form that was offered. */
+static void tell(tc_ctx *ctx, const tc_compiled *c, const way_trial way[WAYS], unsigned untiled)
+{
+    for (size_t i = 0; i < TC_COUNT(tilings) && c->choices; i++)
+        if (way->acts & tilings[i].tiles)
+            ti_verdicts_add(ctx, c->choices,
+                            &(tc_verdict){.pass = tilings[i].pass,
+                                          .region = ti_main(way->region->module)->name,
+                                          .shape = "",
+                                          .places = 1,
+                                          .without = way[i + 1].cycles,
+                                          .with = way[i].cycles,
+                                          .taken = !(untiled & tilings[i].tiles)});
+}
+
+tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
+                         unsigned *untiled)
+{
+    way_trial way[WAYS] = {{ctx, c, region, 0, 0, INFINITY, INFINITY}};
+    const char *goal = c->ethosu.optimise;
+    *untiled = 0;
     if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.unmade ||
-        c->ethosu.backend == TC_BACKEND_VELA || !left_by(c, region))
+        c->ethosu.backend == TC_BACKEND_VELA)
         return TC_OK;
-    TC_TRY(ti_attempt_work(ctx, try_way, &tiles));
-    TC_TRY(ti_attempt_work(ctx, try_way, &one));
-    *whole = one.cycles <= fair * tiles.cycles;
+    TC_TRY(ti_attempt_work(ctx, try_acts, way));
+    if (!way->acts)
+        return TC_OK;
+    for (size_t i = 0; i < WAYS; i++) {
+        bool same = i && !((ways[i] ^ ways[i - 1]) & way->acts);
+        way[i] = i ? way[i - 1] : *way;
+        if (same)
+            continue;
+        way[i].untiled = ways[i];
+        way[i].cycles = way[i].bytes = INFINITY;
+        TC_TRY(ti_attempt_work(ctx, try_way, &way[i]));
+    }
+    size_t best = best_way(way, goal && ti_text_eq(goal, "Size")), whole = WAYS - 1;
+    if (left_by(c, region) && way[whole].cycles <= fair_cycles * way[best].cycles)
+        best = whole;
+    *untiled = ways[best];
+    tell(ctx, c, way, *untiled);
     return TC_OK;
 }
 

@@ -25,6 +25,9 @@ typedef enum tc_integers {
     TC_INTEGERS_ALWAYS
 } tc_integers;
 
+/* What a region may be cut in tiles for. */
+enum tc_tiles { TC_TILE_HEADS = 1 << 0, TC_TILE_MOVES = 1 << 1 };
+
 /* What a stage, or a condition of the road, must be told, and what it tells.  Unused fields are
  * NULL. */
 typedef struct tc_job {
@@ -44,7 +47,7 @@ typedef struct tc_job {
     bool own; /* Ethos-U: our own back end makes it, so that it needs no detours around Vela */
     bool resamples; /* split: grid_sample and upsampling are left to shaders */
     bool samplers;  /* and those read images, where samplers have the mode */
-    bool whole; /* Ethos-U: attention keeps its weights in one piece, as other methods have them */
+    unsigned untiled; /* Ethos-U: what is done in one piece; of tc_tiles */
     struct tc_verdicts *choices;  /* choose.h: which of the forms offered are taken; NULL: all */
     const tc_state_block *state; /* plan: where buffers lie that methods share; or NULL */
 } tc_job;

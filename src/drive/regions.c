@@ -85,7 +85,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
 {
     region->module = alone(ctx, c->module, g);
     tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
-    TC_TRY(ti_own_keeps_whole(ctx, c, region, &job.whole));
+    TC_TRY(ti_own_untiled(ctx, c, region, &job.untiled));
     TC_TRY(ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_TOSA, &job, trace));
     drop_inputs(ctx, c, region, checker);
     TC_TRY(ti_own_ask(ctx, c, region));

@@ -184,7 +184,7 @@ static void unfold_and_fold(void)
                        "groups=1 : i8[1,2,8,6] q(0.02:-5)\n"
                        "  %15 = silu %14 : i8[1,2,8,6] q(0.02:0)\n"
                        "  return %15, %7\n}\n";
-    CHECK(steps(text, "infer-types,tile-attention,remove-dead-code", TC_OP_conv, &left) <= 1);
+    CHECK(steps(text, "infer-types,tile-transposes,remove-dead-code", TC_OP_conv, &left) <= 1);
     CHECK(left == 8);
 }
 

@@ -663,7 +663,7 @@ static bool is_core(const tc_node *node)
 
 /* From the back: a node belongs to an attention when all who read its results do.  A linear layer
  * is where it begins. */
-void ti_tile_find_inner(tc_tiler *t)
+static void find_inner(tc_tiler *t)
 {
     const tc_graph *g = t->rw->from;
     uint32_t *inside = tc_new_n(&t->rw->ctx->scratch, uint32_t, g->n_val); /* readers that belong */
@@ -686,4 +686,15 @@ void ti_tile_find_inner(tc_tiler *t)
         for (int i = 0; i < node->n_in && node->op != TC_OP_linear; i++)
             inside[node->in[i]]++;
     }
+}
+
+tc_tiler *ti_tiler_at(tc_tiler *t, tc_rewrite *rw, const tc_node *node)
+{
+    if (!t->rw) {
+        t->rw = rw;
+        ti_map_init(&t->made, &rw->ctx->scratch);
+        find_inner(t);
+    }
+    t->b = ti_build_instead(rw, node);
+    return t;
 }

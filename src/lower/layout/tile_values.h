@@ -19,8 +19,8 @@ typedef struct tc_tiler {
     int64_t together; /* attention: batches that one piece holds at least */
 } tc_tiler;
 
-/* Finds the inner values; before the first tile. */
-void ti_tile_find_inner(tc_tiler *t);
+/* The tiler of a walk at one of its nodes; it finds the inner values when it is asked first. */
+tc_tiler *ti_tiler_at(tc_tiler *t, tc_rewrite *rw, const tc_node *node);
 
 /* The selected elements of an old value; the result has the counts as extents. */
 tc_val ti_tile(tc_tiler *t, tc_val old, const tc_select *s);
