@@ -200,6 +200,28 @@ static const tc_sh_ins *step_sample(tc_sh_machine *m, const tc_sh_ins *i)
     return i + 1;
 }
 
+/* One component, d, of the four pixels that a linear filter would weigh: those below first, from the
+ * left one around. */
+static const tc_sh_ins *step_gather(tc_sh_machine *m, const tc_sh_ins *i)
+{
+    static const struct {
+        int64_t x, y;
+    } around[] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    const tc_sh_port *p = &m->interface->port[i->c];
+    const tc_sh_sampler *s = &m->interface->sampler[i->b];
+    float u = tame(ti_f32_of((uint32_t)m->r[i->a]) * (float)width(p));
+    float v = tame(ti_f32_of((uint32_t)m->r[i->a + 1]) * (float)height(p));
+    int64_t x = (int64_t)floorf(u - 0.5f), y = (int64_t)floorf(v - 0.5f);
+    texel t;
+    for (size_t k = 0; k < TC_COUNT(around); k++) {
+        texel one = sample_at(p, s, x + around[k].x, y + around[k].y);
+        t.real[k] = one.real[i->d];
+        t.whole[k] = one.whole[i->d];
+    }
+    put_texel(m, i, p, &t);
+    return i + 1;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* An image of two dimensions that is a port; NULL after a message. */
@@ -288,7 +310,9 @@ static void write_pixel(tc_sh_reader *r)
 
 static void sample(tc_sh_reader *r)
 {
-    uint32_t port, sampler, lod = operands(r, 4);
+    bool gathers = r->at.op == TC_SPV_ImageGather;
+    uint32_t port, sampler, lod = operands(r, gathers ? 5 : 4);
+    uint64_t component = 0;
     const tc_sh_port *p = image_of(r, 2, &port, &sampler);
     const tc_sh_type *t, *c, *e;
     uint32_t out = ti_sh_result(r, &t), at = ti_sh_value(r, ti_sh_word(r, 3), &c);
@@ -297,14 +321,18 @@ static void sample(tc_sh_reader *r)
         ti_sh_fail(r, "the coordinates of a sample are not two floats");
     if (p && !sampler)
         ti_sh_fail(r, "an image is sampled without a sampler");
+    if (gathers && (!ti_sh_constant(r, ti_sh_word(r, 4), &component) || component > 3 || lod ||
+                    t->slots != 4))
+        ti_sh_fail(r, "four pixels are not gathered into four numbers of one component");
     if (!p || r->error || (e = colour(r, p, t)) == NULL)
         return;
     const tc_sh_sampler *s = &r->interface->sampler[sampler - 1];
     if (s->min_filter > LINEAR || s->mag_filter > LINEAR || s->address_u > MIRROR_CLAMP_TO_EDGE ||
         s->address_v > MIRROR_CLAMP_TO_EDGE || s->border > 5)
         ti_sh_fail(r, "a sampler has a filter, an address mode or a border that is not supported");
-    ti_sh_put(r, (tc_sh_ins){.step = step_sample, .out = out, .a = at, .b = sampler - 1, .c = port,
-                             .d = lod, .n = (uint16_t)t->slots, .bits = (uint16_t)e->bits});
+    ti_sh_put(r, (tc_sh_ins){.step = gathers ? step_gather : step_sample, .out = out, .a = at,
+                             .b = sampler - 1, .c = port, .d = gathers ? (uint32_t)component : lod,
+                             .n = (uint16_t)t->slots, .bits = (uint16_t)e->bits});
 }
 
 static void size(tc_sh_reader *r)
@@ -349,6 +377,7 @@ bool ti_sh_image(tc_sh_reader *r)
     } rows[] = {{TC_SPV_SampledImage, join},
                 {TC_SPV_Image, join},
                 {TC_SPV_ImageSampleExplicitLod, sample},
+                {TC_SPV_ImageGather, sample},
                 {TC_SPV_ImageFetch, read_pixel},
                 {TC_SPV_ImageRead, read_pixel},
                 {TC_SPV_ImageWrite, write_pixel},

@@ -419,6 +419,8 @@ static const char images[] =
     "%yt = OpLoad %st %y\n%fx = OpConvertUToF %f32 %gx\n";
 static const char sampled[] = "%u = OpFDiv %f32 %fx %four\n%at = OpCompositeConstruct %v2 %u %half\n"
                               "%c = OpImageSampleExplicitLod %v4 %xt %at 2 %f0\n";
+static const char gathered[] = "%u = OpFDiv %f32 %fx %four\n%at = OpCompositeConstruct %v2 %u %half\n"
+                               "%c = OpImageGather %v4 %xt %at %i0\n";
 static const char fetched[] = "%ix = OpBitcast %i32 %gx\n%at = OpCompositeConstruct %i2 %ix %i0\n%img = OpImage %im %xt\n"
                               "%c = OpImageFetch %v4 %img %at 2 %i0\n%sz = OpImageQuerySizeLod %i2 %img %i0\n";
 static const char written[] = "%jx = OpBitcast %i32 %gx\n%to = OpCompositeConstruct %i2 %jx %i0\nOpImageWrite %yt %to %c\n"
@@ -453,6 +455,7 @@ static void test_images(void)
         {sampled, border, {255, 255, 128, 0}}, /* at 0: half the border's white and half of it */
         {sampled, repeat, {128, 255, 128, 0}},
         {fetched, near, {255, 0, 0, 0}},
+        {gathered, linear, {255, 255, 255, 0}},
     };
     for (size_t i = 0; i < TC_COUNT(cases); i++) {
         tc_ctx *ctx = tc_ctx_new();
@@ -467,6 +470,8 @@ static void test_images(void)
     tc_ctx *ctx = tc_ctx_new();
     int8_t out[16];
     CHECK(!image_run(ctx, sampled, near, in, out) && (uint8_t)out[1] == 129 && out[2] == 0 && out[3] == -1);
+    /* Of the second place: left, right, right, left. */
+    CHECK(!image_run(ctx, gathered, linear, in, out) && out[4] == -1 && out[5] == 0 && out[6] == 0 && out[7] == -1);
     tc_ctx_free(ctx);
 }
 

@@ -239,6 +239,9 @@ for mode in ("CLAMP_TO_EDGE", "REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_BORDER"):
         CASES[f"sampled f32 {filter} {mode}"] = pixels(
             "R32G32B32A32_SFLOAT", True, sampler(filter, mode, mode, "FLOAT_OPAQUE_WHITE"), SAMPLE.format(w="%f3", h="%f4"), out=(7, 9), dtype="f32",
             before="tosa.abs", tolerance=0 if filter == "NEAREST" else 1e-5)
+GATHER = SAMPLE.replace("OpImageSampleExplicitLod %f32x4 %im %uv 2 %f0", "OpImageGather %f32x4 %im %uv %i{k}")
+for k, mode in enumerate(("CLAMP_TO_EDGE", "REPEAT", "CLAMP_TO_BORDER")):
+    CASES[f"gathered f32 {mode}"] = pixels("R32G32B32A32_SFLOAT", True, sampler("LINEAR", mode, mode), GATHER.format(w="%f3", h="%f4", k=k), out=(7, 9), dtype="f32", before="tosa.abs")
 CASES["sampled UNORM"] = pixels("R8G8B8A8_UNORM", True, sampler("LINEAR", "CLAMP_TO_EDGE", "REPEAT"), SAMPLE.format(w="%f3", h="%f4"), out=(7, 9), tolerance=0.005)
 CASES["sampled SNORM"] = pixels("R8G8B8A8_SNORM", True, sampler("LINEAR", "CLAMP_TO_EDGE", "REPEAT"), SAMPLE.format(w="%f3", h="%f4"), out=(7, 9), tolerance=2e-6)
 
