@@ -628,6 +628,9 @@ expect 0 '3 values compared on 1 sample' compare $onnx/picture/model.onnx "$dir/
 expect 0 'for seq = 2 to 40' compile $onnx/attention/model.onnx -t TOSA-1.1+INT+shape --dim seq=2..40 --calib $onnx/attention/calib.npz --check -o "$dir/o.tosa"
 expect 0 'x f32[1,24,8]: 1 sample' run "$dir/o.tosa" -i $onnx/attention/x2.npy -i $onnx/attention/x24.npy --dequantize
 expect 0 'forward_seq9: ' compile $onnx/pooled/model.onnx -t cpu --dim seq=2,9,40 --calib $onnx/pooled/calib.npz -q int8 -o "$dir/o.pte"
+expect 0 'forward_seq5: ' compile $onnx/recurrent/model.onnx -t TOSA-1.0+INT --dim seq=2,5,12 --calib $onnx/recurrent/calib.npz -o "$dir/o.pte"
+expect 0 '6 samples, 2 classes' evaluate "$dir/o.pte" --data $onnx/recurrent/x2.npy --data $onnx/recurrent/x2.npy --data $onnx/recurrent/x2.npy
+expect 3 'the program is not the same at all sizes' compile $onnx/recurrent/model.onnx -t TOSA-1.1+FP+shape --dim seq=1..20 -o "$dir/o.tosa"
 expect 1 "axis 1 has a dynamic size ('seq')" compile $onnx/pooled/model.onnx -t TOSA-1.1+FP+shape -o "$dir/o.tosa"
 expect 1 'sizes that do not fit are given' run "$dir/pooled.tosa" -i "$dir/stack.npy"
 expect 0 '--dim s77 has no effect' opt "$dir/abs.ir" --dim s77=3

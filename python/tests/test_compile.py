@@ -329,6 +329,16 @@ def test_onnx_sizes():
         assert np.array_equal(tosac.run(model, x, dims=dims)[0], np.maximum(x, 0))
 
 
+def test_calibration_of_several_sizes(tmp_path):
+    folder = Path(__file__).resolve().parents[2] / "test" / "fixture" / "dynamic" / "pooled"
+    files = np.load(folder / "calib.npz")
+    samples = [files[f"arr_{i}"] for i in range(len(files.files))]  # of 64, 2 and 8
+    r = tosac.compile(str(folder / "model.pt2"), "TOSA-1.1+INT+shape", samples)
+    r.save(tmp_path / "p.tosa")
+    tosac.compile(str(folder / "model.pt2"), "TOSA-1.1+INT+shape", str(folder / "calib.npz")).save(tmp_path / "same.tosa")
+    assert (tmp_path / "p.tosa").read_bytes() == (tmp_path / "same.tosa").read_bytes()
+
+
 BRANCH = """graph @main(%0 "x": f32[1,3], %1 "flag": bool[], %2 "bias": f32[1,3]) {
   %3 = cond %1, %0 then_graph="a" else_graph="b" : f32[1,3]
   %4 = add %3, %2 alpha=1 : f32[1,3]

@@ -3,11 +3,13 @@
 
 One item is a tensor, a tuple, or a dictionary by input names; what a tuple has beyond the inputs (labels) is left aside.
 An array that has the input's own shape is a sample; one with a longer first axis, or one axis more, holds several.
+For a model that leaves sizes open items may be of several sizes.
 """
 from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 import numpy as np
@@ -111,6 +113,20 @@ def collect(data: Any, ports: Sequence[Port], limit: Optional[int] = None) -> tu
     return samples, first_axis
 
 
+def _of_several_sizes(context: Context, data: Sequence[Any], ports: Sequence[Port], types: Sequence[Any]) -> Optional[str]:
+    """Items whose shapes differ beyond their first axes, as a folder of files, from which their sizes are read; None: they do not."""
+    parts = [tensors_of(item, ports) for item in data]
+    if any(a.ndim not in (len(p.shape), len(p.shape) + 1) for arrays in parts for a, p in zip(arrays, ports)):
+        return None
+    if len({tuple(a.shape[max(1, a.ndim - len(p.shape)):] for a, p in zip(arrays, ports)) for arrays in parts}) < 2:
+        return None
+    folder = tempfile.TemporaryDirectory(prefix="tosac-")
+    context.kept.append(folder)  # it goes with the context
+    for k, arrays in enumerate(parts):
+        np.savez(os.path.join(folder.name, f"{k:06d}.npz"), *[fit(a, p, t.contents.dtype) for a, p, t in zip(arrays, ports, types)])
+    return folder.name
+
+
 def dataset(context: Context, data: Any, ports: Sequence[Port], types: Sequence[Any]) -> Any:
     """A tc_dataset of whatever was given; it lives as long as the context."""
     out = ctypes.c_void_p()
@@ -119,6 +135,10 @@ def dataset(context: Context, data: Any, ports: Sequence[Port], types: Sequence[
         array = (ctypes.c_char_p * len(paths))(*[utf8(os.fspath(p)) for p in paths])
         context.quick("tc_dataset_open", array, len(paths), ctypes.byref(out))
         return out
+    data = data if _is_tensor(data) or isinstance(data, Mapping) else list(items(data))
+    folder = _of_several_sizes(context, data, ports, types) if isinstance(data, list) else None
+    if folder:
+        return dataset(context, folder, ports, types)
     samples, _ = collect(data, ports)
     if not samples:
         raise usage("the data has no sample", "an iterator can be gone through once: was it used before?")

@@ -126,8 +126,27 @@ def attention():
     return file, run, lambda s: (1, s[0], 8), [(2,), (7,), (24,)], [(24,), (2,), (9,)]
 
 
+def recurrent():
+    """An LSTM along an open sequence."""
+    w, r, head = weights(1, 12, 4) * 4, weights(1, 12, 3) * 4, weights(3, 2)
+    nodes = [node("LSTM", ["x", "w", "r"], "all", hidden_size=3), node("Squeeze", ["all", "axis"], "h"), node("MatMul", ["h", "head"], "y")]
+    file = model(nodes, {"w": w, "r": r, "head": head, "axis": np.array([1], np.int64)}, [("x", ("seq", 1, 4))], [("y", ("seq", 1, 2))])
+
+    def run(x):
+        h = c = np.zeros((1, 3), np.float32)
+        out = []
+        for step in x:
+            i, o, f, g = np.split(step @ w[0].T + h @ r[0].T, 4, -1)
+            c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+            h = np.tanh(c) / (1 + np.exp(-o))
+            out.append(h @ head)
+        return np.stack(out)
+
+    return file, run, lambda s: (s[0], 1, 4), [(2,), (5,), (12,)], [(12,), (2,), (5,)]
+
+
 def main():
-    for make in (pooled, picture, attention):
+    for make in (pooled, picture, attention, recurrent):
         file, run, shape, sizes, calib = make()
         folder = Path(sys.argv[1]) / make.__name__
         folder.mkdir(parents=True, exist_ok=True)
