@@ -43,6 +43,7 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l refusal-seconds -r
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l max-scratch -r -d 'Ethos-U: the most memory a region may need; slower or smaller schedules are tried'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l share-weights -d 'Ethos-U, several methods: each takes the weights of those before it, and the .pte has them once'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l shaders -r -d 'vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); none: the file holds one region'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l image -r -d 'vgf: an input or output is an image of this format of Vulkan\'s, x=r8g8b8a8_unorm; repeat for more'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it runs on the CPU, with a warning'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l locations -d 'a .pte keeps line, module and node of every step, as ExecuTorch\'s stack traces'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l etrecord -r -d '.pte, .bpte: write an ETRecord for ExecuTorch\'s Inspector, too; implies --locations'

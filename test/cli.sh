@@ -858,6 +858,37 @@ for file in chain.tosa chain.vgf; do
     $tosac run "$dir/$file" -i "$dir/row.npy" -o "$dir/$file.out" >/dev/null
     holds "$file has the numbers of its shaders" cmp "$dir/chain.ir.out/output_0.npy" "$dir/$file.out/output_0.npy"
 done
+# images as a program's own inputs and outputs
+expect 0 "input 'x': R8G8B8A8_UNORM as f32[1,3,24,32]: a shader that converts" compile fixture/shaders/unet.pt2 -t vgf --image x=r8g8b8a8_unorm --image conv2d_5=r8g8b8a8_snorm --check -o "$dir/picture.vgf"
+expect 0 'input        R8G8B8A8_UNORM[1,24,32,4], image with sampler: nearest' inspect "$dir/picture.vgf"
+expect 0 'output       R8G8B8A8_SNORM[1,24,32,4], storage image' inspect "$dir/picture.vgf"
+expect 0 'x                    u8[1,24,32,4] q(0.00392156862745098:0)' inspect "$dir/picture.vgf"
+expect 0 'i8[1,3,24,32] q(0.003921568859368563:-128): a shader that keeps the codes' compile fixture/shaders/unet.pt2 -t vgf:TOSA-1.0+INT --calib random:1 --image x=r8g8b8a8_unorm --check -o "$dir/picture.vgf"
+cat >"$dir/grey.ir" <<'END'
+graph @main(%0 "x": f32[1,2,3,1]) {
+  %1 "y" = abs %0 : f32[1,2,3,1]
+  return %1
+}
+END
+npy texels '|i1' '1, 2, 3, 1' '\x80\x81\x00\x7f\xff\x40'
+npy reals '<f4' '1, 2, 3, 1' "$one$one$one$two$two$two"
+expect 0 "output 'y': R8_SNORM of f32[1,2,3,1]: a shader that converts" compile "$dir/grey.ir" -t vgf --image x=r8_snorm --image y=r8_snorm --check -o "$dir/grey.vgf"
+expect 0 '127' run "$dir/grey.vgf" -i "$dir/texels.npy"
+"$tosac" run "$dir/grey.vgf" -i "$dir/texels.npy" -o "$dir/seen" --quiet
+holds 'the two least codes are both -1' [ "$(tail -c 6 "$dir/seen/output_0.npy" | od -An -tx1 | tr -d ' ')" = 7f7f007f0140 ]
+expect 0 'f32[1,2,3,1]' run "$dir/grey.vgf" --dequantize -i "$dir/reals.npy"
+expect 1 "is float32, input 'x' needs i8" run "$dir/grey.vgf" -i "$dir/reals.npy"
+expect 0 "output 'y': R32_SFLOAT of f32[1,2,3,1]: the same bytes, no shader" compile "$dir/grey.ir" -t vgf --image x=r32_sfloat --image y=r32_sfloat -o "$dir/grey.vgf"
+expect 0 'R32_SFLOAT[1,2,3,1], storage image, alias group 1' inspect "$dir/grey.vgf"
+expect 0 'f32[1,2,3,1]' run "$dir/grey.vgf" -i "$dir/reals.npy"
+expect 0 '1 region' compile "$dir/grey.vgf" -t vgf -o "$dir/again.vgf"
+holds 'what was read is written again' cmp "$dir/grey.vgf" "$dir/again.vgf"
+expect 2 "images are for the target 'vgf', not for 'cpu'" compile "$dir/grey.ir" -t cpu --image x=r8_unorm -o "$dir/grey.pte"
+expect 2 'images are for a .vgf, not for pte' compile "$dir/grey.ir" -t vgf --image x=r8_unorm -o "$dir/grey.pte"
+expect 2 'images need shaders' compile "$dir/grey.ir" -t vgf --shaders none --image x=r8_unorm -o "$dir/grey.vgf"
+expect 2 "the same input is named by 'x=r8_unorm'" compile "$dir/grey.ir" -t vgf --image x=r8_unorm --image input_0=r8_snorm -o "$dir/grey.vgf"
+expect 2 'formats: r8_unorm, r8_snorm' compile "$dir/grey.ir" -t vgf --image x=r8 -o "$dir/grey.vgf"
+expect 2 'the output has codes from -128 to 127, R8_UINT has 0 to 255' compile "$dir/grey.ir" -t vgf:TOSA-1.0+INT --calib random:1 --image y=r8_uint -o "$dir/grey.vgf"
 # a .pte of one delegate: several segments, no kernels; what it cannot be is said
 expect 0 '3 regions, 19 operators on vgf, 3 in shaders' compile fixture/shaders/unet.pt2 -t vgf --shaders resample --check -o "$dir/whole.pte"
 expect 0 'bytes, 3 graphs, 3 shaders' inspect "$dir/whole.pte"

@@ -232,6 +232,12 @@ shaders_judged() { # EVERY
     "$python" tools/peer/vgf_shaders.py networks build/tosac
 }
 
+# Images as inputs and outputs of VGF files: one of every so many formats and layouts, and networks.
+images_judged() { # EVERY
+    "$python" tools/peer/vgf_images.py formats build/tosac --every "$1" || return 1
+    "$python" tools/peer/vgf_images.py networks build/tosac
+}
+
 # Random models through every target, some of their regions before the judges.
 random_models() { # COUNT
     rm -rf build/models-written
@@ -315,6 +321,7 @@ queue_judges() {
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "VGF shaders, judged" shaders_judged $shaders
+    later "VGF images, judged" images_judged $shaders
     later "TOSA 1.1, judged" newer_judged $suite 200 $vgf
     later "random models" random_models $models
     later "TOSA's accuracy rule" "$python" test/tosa_rule.py

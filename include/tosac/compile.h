@@ -92,6 +92,10 @@ typedef struct tc_compile_options {
                             "all": the same, and a .pte is one delegate with nothing left to the CPU;
                             "resample": grid_sample and upsampling too, of both; "samplers": and those
                             read images by samplers (.vgf); "none": nothing, a file holds one region */
+    const char *const *images; /* .vgf: inputs and outputs that the caller has as images: "NAME=FORMAT",
+                                  Vulkan's name of the format in small letters, with ":nchw" or ":nhwc"
+                                  where the extents do not say which axis has the channels */
+    size_t n_images;
 } tc_compile_options;
 TC_SIZED_RECORD(tc_compile_options)
 

@@ -454,3 +454,18 @@ def test_samples_set_aside_are_called_by_their_files(tmp_path, each, name):
     with pytest.warns(match=f"calibration sample {name}") as told:
         tosac.quantize(FILLED, str(tmp_path))
     assert sum("set aside" in str(w.message) for w in told) == 1
+
+
+def test_images(digits, tmp_path):
+    r = tosac.compile(digits.model, "vgf:TOSA-1.0+INT", digits.samples, images={"x": "r32_sfloat"}).save(tmp_path / "d.vgf")
+    (image,) = r.json()["images"]
+    assert image["port"] == "x" and not image["output"] and image["format"] == "R32_SFLOAT" and image["how"].endswith("a shader that converts")
+    y = tosac.run(tmp_path / "d.vgf", digits.x[:100].transpose(0, 2, 3, 1))[0]
+    plain = tosac.compile(digits.model, "vgf:TOSA-1.0+INT", digits.samples)
+    assert y.shape == (100, 10) and (y == plain.run(digits.x[:100])[0]).all()
+    with pytest.warns(tosac.TosacWarning, match="R8_UNORM has 0 to 1"):
+        tosac.compile(digits.model, "vgf:TOSA-1.0+INT", digits.samples, images={"x": "r8_unorm"}).save(tmp_path / "u.vgf")
+    with pytest.raises(tosac.UsageError, match="there is no format 'r8'"):
+        tosac.compile(digits.model, "vgf", images={"x": "r8"})
+    with pytest.raises(tosac.UsageError, match="images are for the target 'vgf'"):
+        tosac.compile(digits.model, "cpu", images={"x": "r8_unorm"})

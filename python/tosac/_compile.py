@@ -7,7 +7,7 @@ import html
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -359,7 +359,7 @@ def _target_of(context: Context, target: Optional[str], board: Union[str, os.Pat
 
 def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only_if_needed: bool, *, example_inputs: Any,
           cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int, reference_kernels: bool, beside: Any = None,
-          vectors: Any = None, **fields: Any) -> tuple[Context, Model, Any, str]:
+          vectors: Any = None, images: Optional[Mapping[str, str]] = None, **fields: Any) -> tuple[Context, Model, Any, str]:
     """The context, the model, the record of options, and the target."""
     find_vela()
     calibration = settled(calibration)
@@ -373,6 +373,8 @@ def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only
     vela = n.tc_compile_vela(**{k: fields.pop(k) for k, _ in n.tc_compile_vela._fields_ if k in fields})
     options = record(n.tc_compile_options, target=utf8(target), quant=quant, vela=vela, n_cpu=len(stay), **fields)
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
+    ports = [utf8(f"{port}={format}") for port, format in (images or {}).items()]
+    options.images, options.n_images = (ctypes.c_char_p * max(len(ports), 1))(*ports), len(ports)
     if beside is not None:
         options.beside = beside._handle
     if vectors is not None:
@@ -401,7 +403,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
             ethosu_backend: Optional[str] = None, u55_products: bool = False, share_weights: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None,
-            shaders: Optional[str] = None) -> Compiled:
+            shaders: Optional[str] = None, images: Optional[Mapping[str, str]] = None) -> Compiled:
     """Compile a model for a target, or for a board.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -432,13 +434,14 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     vectors: data as `calibration`: the test vectors of a .bpte; else some of the samples that the result is run on
     shaders: .vgf: what becomes compute shaders: "auto" (what no region takes), "all" (the same, and a .pte is one delegate), "resample"
         (grid_sample and upsampling too), "samplers" (and those read images by samplers, in a .vgf) or "none"
+    images: .vgf: inputs and outputs that the caller has as images, by name: {"x": "r8g8b8a8_unorm"}; doc/vgf.md has the formats
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
-                     shaders=shaders)
+                     shaders=shaders, images=images)
 
 
 def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

@@ -133,6 +133,23 @@ static tc_status check_shaders(tc_ctx *ctx, const tc_compile_options *o, tc_shad
                : ti_usage(ctx, "shaders are for the target 'vgf', not for '%s'", o->target);
 }
 
+/* Only VGF files have images. */
+static tc_status check_images(tc_ctx *ctx, const tc_model *model, const tc_compile_options *o,
+                              tc_shaders shaders, tc_image_port **out)
+{
+    tc_target target;
+    *out = NULL;
+    if (!o->n_images)
+        return TC_OK;
+    TC_TRY(ti_target_parse(ctx, o->target, &target));
+    if (target.machine->packing != TC_PACKED_VGF)
+        return ti_usage(ctx, "--image %s: images are for the target 'vgf', not for '%s'", o->images[0],
+                        o->target);
+    if (shaders == TC_SHADERS_NONE)
+        return ti_usage(ctx, "--image %s: images need shaders", o->images[0]);
+    return ti_image_ports_read(ctx, ti_main(model->module), o->images, o->n_images, out);
+}
+
 /* What the caller leaves open is the board's. */
 static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board **out)
 {
@@ -257,6 +274,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     TC_TRY(check_kernels(ctx, &o));
     tc_shaders shaders;
     TC_TRY(check_shaders(ctx, &o, &shaders));
+    tc_image_port *image;
+    TC_TRY(check_images(ctx, model, &o, shaders, &image));
     tc_compile_request r = {.model = model->name,
                             .module = ti_module_clone(model->module),
                             .target = ti_intern_text(ctx, o.target),
@@ -272,6 +291,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .unexecuted = o.no_execute,
                             .keep_odd = o.quant.keep_odd,
                             .shaders = shaders,
+                            .image = image,
+                            .n_image = o.n_images,
                             .method = ti_intern_text(ctx, o.method),
                             .beside = o.beside};
     return is_listed(r.module) ? compile_sizes(ctx, &o, backend, board, &r, out)

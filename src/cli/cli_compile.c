@@ -6,7 +6,7 @@
 
 typedef struct compile_options {
     cli_asked asked;
-    cli_texts input;
+    cli_texts input, images;
     const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord, *shaders;
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
@@ -241,6 +241,8 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     request.method = m->name;
     request.beside = beside;
     request.shaders = o->shaders;
+    request.images = o->images.v;
+    request.n_images = o->images.n;
     request.kernels = calls_library(c) ? c->common.kernels : NULL;
     CLI_TRY(read_goals(c, o, &request));
     m->request = request;
@@ -442,6 +444,8 @@ static const cli_option options[] = {
      "vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; "
      "resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); "
      "none: the file holds one region"},
+    {"--image", NULL, "PORT=FORMAT", CLI_TEXTS, AT(images),
+     "vgf: an input or output is an image of this format of Vulkan's, x=r8g8b8a8_unorm; repeat for more"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),

@@ -16,6 +16,7 @@
 #include "../quant/quantizer.h"
 #include "../run/plan.h"
 #include "../run/parallel_samples.h"
+#include "image_check.h"
 #include "road.h"
 
 /* What two sequences of numbers came to. */
@@ -219,18 +220,38 @@ static bool comes_out(const tc_graph *g, tc_val v)
     return false;
 }
 
+/* Whether the second's value is an image, which has its channels last and perhaps more of them. */
+static bool is_image(const tc_comparison *c, tc_val b)
+{
+    const tc_value *value = ti_value_of(c->b.g, b);
+    const tc_vk_format *f = ti_vk_format(value->image);
+    return f && f->order == TC_VK_APART && value->type->rank == 4;
+}
+
+static bool same_size(const tc_comparison *c, const tc_type *a, tc_val b)
+{
+    const tc_type *t = ti_type_of(c->b.g, b);
+    bool same = a->rank == t->rank;
+    for (int j = 0; same && j < t->rank; j++)
+        same = a->dim[j] == t->dim[j] || (is_image(c, b) && j == 3 && a->dim[j] < t->dim[j]);
+    return same;
+}
+
 /* Whether the second's value can be the first's with its channels elsewhere, and where each of its
  * axes is then.  What comes out of a program lies as the program says. */
 static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, int8_t *axis)
 {
     const tc_type *t = ti_type_of(c->b.g, b);
-    bool last = is_tosa(c->b.g) && !is_tosa(c->a.g), first = is_tosa(c->a.g) && !is_tosa(c->b.g);
-    bool same = a->rank == t->rank && a->rank >= 3 && (last || first) && !comes_out(c->b.g, b);
+    bool last = is_tosa(c->b.g) && !is_tosa(c->a.g), first = is_tosa(c->a.g) && !is_tosa(c->b.g),
+         image = is_image(c, b);
+    bool same = a->rank == t->rank && a->rank >= 3 && (last || first) &&
+                (image || !comes_out(c->b.g, b));
     for (int j = 0; same && j < t->rank; j++) {
         int last_axis = t->rank - 1;
         axis[j] = (int8_t)(j == 0 ? 0 : last ? (j == last_axis ? 1 : j + 1)
                                        : j == 1 ? last_axis : j - 1);
-        same = t->dim[j] == a->dim[axis[j]];
+        same = t->dim[j] == a->dim[axis[j]] ||
+               (image && j == last_axis && t->dim[j] > a->dim[axis[j]]);
     }
     return same;
 }
@@ -243,7 +264,7 @@ static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, con
     if (!value->def || !tc_type_count(value->type))
         return;
     found.loc = value->def->loc;
-    found.may[AS_IS] = ti_same_dims(value->type, ti_type_of(c->b.g, b));
+    found.may[AS_IS] = same_size(c, value->type, b);
     found.may[CHANNELS_MOVED] = channels_moved(c, value->type, b, found.axis);
     if (!found.may[AS_IS] && !found.may[CHANNELS_MOVED])
         return;
@@ -365,6 +386,7 @@ static tc_status check_inputs(const tc_comparison *c)
                       *b = ti_type_of(c->b.g, c->b.g->in[i]);
         same = ti_same_dims(a, b) && (a->dtype == b->dtype || both_whole(a, b) ||
                                       (a->dtype == TC_f32 && b->quant));
+        same = same || ti_image_is_of(ti_value_of(c->b.g, c->b.g->in[i]), a);
     }
     return same ? TC_OK
                 : ti_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
@@ -376,7 +398,10 @@ static void hand_on(const seat *s)
 {
     for (size_t i = 0; i < s->c->a.g->n_in; i++) {
         tc_tensor a = s->a.in[i], b = s->b.in[i];
-        if (a.type->dtype == TC_f32 && b.type->quant)
+        const tc_value *to = ti_value_of(s->c->b.g, s->c->b.g->in[i]);
+        if (to->image && !ti_value_of(s->c->a.g, s->c->a.g->in[i])->image)
+            ti_image_fill(to, a, b);
+        else if (a.type->dtype == TC_f32 && b.type->quant)
             ti_quantize_into(a, b);
         else if (a.type->dtype != b.type->dtype)
             for (int64_t k = 0; k < tc_type_count(a.type); k++)

@@ -22,6 +22,7 @@
 
 #include "../ir/verify.h"
 #include "../read/read.h"
+#include "image_check.h"
 
 /* The machine without forms and costs that depend on extents. */
 static const tc_machine *for_any_size(tc_ctx *ctx, const tc_machine *machine, int64_t largest)
@@ -58,6 +59,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->config = *r->settings;
     else
         TC_TRY(ti_config_read(ctx, r->config, &out->config));
+    if (r->n_image)
+        ti_images_fix_codes(ctx, g, r->image, r->n_image, &out->config);
     if (out->target.machine->packing == TC_PACKED_STREAM)
         ti_config_pack(&out->config);
     if (r->beside)

@@ -7,6 +7,7 @@
 #include "../cortexm/cortexm.h"
 #include "../emit/emit.h"
 #include "../emit/ethosu.h"
+#include "../lower/images.h"
 #include "../lower/shaders.h"
 #include "../quant/quantizer.h"
 #include "../split/split.h"
@@ -30,7 +31,9 @@ typedef struct tc_compile_request {
     const tc_trace *trace; /* told after every pass; or NULL */
     bool check;            /* run the program before and after every pass */
     bool strict;           /* what a region's rules or its compiler refuse is an error */
-    tc_shaders shaders;    /* .vgf: what becomes shaders */
+    tc_shaders shaders;    /* .vgf: what becomes shaders, */
+    tc_image_port *image;  /* and ports that are images; what became of them is told there */
+    size_t n_image;
     const char *method;    /* its name among several; NULL: it is the only one */
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
     bool unexecuted;       /* nothing that is written is run; command streams are verified only */

@@ -55,20 +55,10 @@ static tc_patch as_type(const tc_type *type)
     return p;
 }
 
-/* Entries of its own, to which others are added. */
-static void own_entries(tc_ctx *ctx, tc_config *config)
-{
-    tc_config_entry *own = tc_new_n(&ctx->arena, tc_config_entry, config->n_entry);
-    for (size_t i = 0; i < config->n_entry; i++)
-        own[i] = config->entry[i];
-    config->entry = own;
-    config->cap_entry = config->n_entry;
-}
-
 void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *before,
                            tc_config *config)
 {
-    own_entries(ctx, config);
+    ti_config_own_entries(ctx, config);
     for (size_t i = 0; i < g->n_mutation; i++) {
         const char *name = ti_value_of(g, g->mutation[i].before)->name;
         const tc_type *type = name ? type_before(before, name) : NULL;
@@ -111,7 +101,7 @@ void ti_methods_same_weights(tc_ctx *ctx, const tc_graph *g, const tc_compiled *
 {
     const tc_known_weights *known = programs_of(ctx, before);
     config->known = known;
-    own_entries(ctx, config);
+    ti_config_own_entries(ctx, config);
     for (size_t i = 0; i < g->n_node; i++) {
         const tc_node *node = g->node[i];
         if (node->op != TC_OP_embedding)

@@ -369,6 +369,9 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
                         kinds[kind].is.name);
     if (c->many && kind != TC_OUTPUT_TOSA)
         return only_tosa(ctx, c, kind);
+    if (c->request.n_image && kind != TC_OUTPUT_VGF)
+        return ti_usage(ctx, "--image %s: images are for a .vgf, not for %s",
+                        c->request.image[0].text, kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA ||
         kind == TC_OUTPUT_TFLITE)

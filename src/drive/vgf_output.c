@@ -3,6 +3,7 @@
 #include "vgf_output.h"
 
 #include "../lower/shaders.h"
+#include "image_check.h"
 #include "program_file.h"
 #include "road.h"
 
@@ -61,7 +62,7 @@ static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *o
 {
     const tc_graph *g = ti_main(c->module);
     const tc_loc here = {.file = c->module->file};
-    if (c->n_region == 1) {
+    if (c->n_region == 1 && !c->request.n_image) {
         ti_warning(ctx, &here, TC_E_NO_EFFECT,
                    "the file holds the region alone: %zu operator%s outside of it %s no shader", n,
                    n == 1 ? "" : "s", n == 1 ? "has" : "have");
@@ -77,15 +78,15 @@ static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *o
     return status;
 }
 
-/* Regions and shaders; with `check`, the program before and after on what it is run on. */
-static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_module *program)
+/* Regions and shaders; with `check`, the program before and after on what it is given. */
+static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *given, tc_module *program)
 {
     tc_job job = {.target = &c->target, .samplers = c->request.shaders == TC_SHADERS_SAMPLERS};
     if (!c->request.check || !c->n_given)
         return ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, NULL);
     tc_checker checker;
     tc_trace trace = {ti_check_pass, &checker};
-    ti_check_begin_with(&checker, ctx, c->given,
+    ti_check_begin_with(&checker, ctx, given,
                         c->n_given < TC_CHECK_SAMPLES ? c->n_given : TC_CHECK_SAMPLES);
     tc_status status = ti_check_pass(&checker, program, NULL);
     if (status == TC_OK)
@@ -94,9 +95,37 @@ static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_module *program)
     return status;
 }
 
+/* ---- images ------------------------------------------------------------------------------------ */
+
+/* The program, its ports as images, and what is written beside what it was on a few samples. */
+static tc_status with_images(tc_ctx *ctx, tc_compiled *c, bool shaded, tc_bytes *out)
+{
+    tc_image_port *port = c->request.image;
+    size_t n = c->request.n_image, refused = shaded ? count_refused(ctx, ti_main(c->module)) : 0;
+    tc_tensor *given[TC_CHECK_SAMPLES] = {NULL};
+    if (refused)
+        return refuse(ctx, c, refused, out);
+    tc_module *program = ti_module_clone(c->module);
+    TC_TRY(ti_lower_use_images(ctx, program, port, n));
+    size_t samples = c->n_given < TC_CHECK_SAMPLES ? c->n_given : TC_CHECK_SAMPLES;
+    for (size_t k = 0; k < samples; k++)
+        given[k] = ti_images_sample(ctx, ti_main(c->module), ti_main(program), port, n, c->given[k]);
+    if (!c->given_invented)
+        ti_images_fit(ctx, ti_main(c->module), port, n, c->given, samples);
+    if (shaded)
+        TC_TRY(shade(ctx, c, given, program));
+    c->written.shaders = work_outside(ti_main(program));
+    TC_TRY(ti_emit_vgf(ctx, program, out));
+    for (size_t k = 0; k < samples; k++)
+        TC_TRY(ti_images_check(ctx, c->module, program, port, n, given[k]));
+    return ti_prove(ctx, c, c->module);
+}
+
 tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
 {
     bool whole = c->n_region == 1 && c->region[0].module == c->module; /* a TOSA program */
+    if (c->request.n_image)
+        return with_images(ctx, c, !whole, out);
     if (whole || (c->n_region == 1 && !work_outside(ti_main(c->module))))
         return one_region(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_VGF || c->request.shaders == TC_SHADERS_NONE)
@@ -105,7 +134,7 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
     if (refused)
         return refuse(ctx, c, refused, out);
     tc_module *program = ti_module_copy(c->module);
-    TC_TRY(shade(ctx, c, program));
+    TC_TRY(shade(ctx, c, c->given, program));
     c->written.shaders = work_outside(ti_main(program));
     TC_TRY(ti_emit_vgf(ctx, program, out));
     return ti_prove(ctx, c, program);
@@ -175,7 +204,7 @@ tc_status ti_vgf_delegate(tc_ctx *ctx, const tc_compiled *c, tc_compiled **out)
     if (refused)
         return stays(ctx, c, refused);
     tc_module *program = ti_module_copy(c->module);
-    TC_TRY(shade(ctx, c, program));
+    TC_TRY(shade(ctx, c, c->given, program));
     *out = ti_arena_copy(&ctx->arena, c, sizeof *c);
     tc_region *region = (*out)->region = tc_new(&ctx->arena, tc_region);
     (*out)->n_region = 1;

@@ -126,6 +126,14 @@ static tc_status refuse_newer(tc_ctx *ctx, const tc_module *module)
                     "the program has operators or types of TOSA 1.1, which a VGF file cannot hold");
 }
 
+static bool has_images(const tc_graph *g)
+{
+    for (size_t i = 1; i < g->n_val; i++)
+        if (g->val[i]->image)
+            return true;
+    return false;
+}
+
 tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
 {
     tc_vgf_code code;
@@ -140,6 +148,8 @@ tc_status ti_emit_vgf(tc_ctx *ctx, const tc_module *module, tc_bytes *out)
             return ti_vgf_segments(ctx, ti_vgf_mixed(g) ? ti_vgf_cut(ctx, module) : module, out);
     if (ti_tosa_minor(module) > 0)
         return refuse_newer(ctx, module);
+    if (has_images(g))
+        return ti_vgf_segments(ctx, ti_vgf_cut(ctx, module), out);
     TC_TRY(ti_vgf_flatten(ctx, module, g, &g));
     ti_vgf_pool_init(&pool, &ctx->arena);
     TC_TRY(ti_vgf_graph(ctx, g, &pool, &code));

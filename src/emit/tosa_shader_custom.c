@@ -6,7 +6,7 @@
 #include "../base/json_out.h"
 #include "../target/vgf_schema.h"
 #include "../target/vulkan_shader.h"
-#include "../wire/vk_format.h"
+#include "../num/vk_format.h"
 
 enum { SAMPLER_ROW = 2 + TC_VK_SAMPLER_FIELDS };
 

@@ -86,6 +86,7 @@ static void copy_node(const tc_graph *from, const tc_node *node, tc_graph *to, t
         tc_value *value = ti_value_of(to, copy->out[i]);
         value->type = old->type;
         value->name = old->name;
+        value->image = old->image;
         now[node->out[i]] = copy->out[i];
     }
 }
@@ -142,6 +143,7 @@ static void cut_graph(cutter *c, size_t step)
         const tc_value *old = ti_value_of(from, result[i]);
         ti_value_of(c->to, call->out[i])->type = old->type;
         ti_value_of(c->to, call->out[i])->name = old->name;
+        ti_value_of(c->to, call->out[i])->image = old->image;
         c->now[result[i]] = call->out[i];
     }
     ti_arena_rewind(scratch, mark);
@@ -173,9 +175,11 @@ tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module)
         tc_grow(&ctx->arena, c.module->graph, c.module->n_graph, c.module->cap_graph);
         c.module->graph[c.module->n_graph++] = module->graph[i];
     }
-    for (size_t i = 0; i < from->n_in; i++)
+    for (size_t i = 0; i < from->n_in; i++) {
         c.now[from->in[i]] = ti_graph_input(c.to, ti_type_of(from, from->in[i]),
                                             ti_value_of(from, from->in[i])->name);
+        ti_value_of(c.to, c.to->in[i])->image = ti_value_of(from, from->in[i])->image;
+    }
     find_live(&c);
     size_t last = find_steps(&c);
     for (size_t k = 0; k < from->n_node; k++) { /* constants that shaders read, or outputs */

@@ -5,6 +5,7 @@
  * value is a resource: an input, an output, or what lies between; several where shaders see its
  * bytes in several ways, which are then one alias group.  Constants are in the file once. */
 #include "../target/vgf_schema.h"
+#include "../num/vk_format.h"
 #include "emit.h"
 #include "vgf_graph.h"
 
@@ -41,6 +42,21 @@ static uint32_t format_of(const writer *w, tc_val v)
     return ti_vgf_format(same_bytes[t] ? same_bytes[t] : t, is_unsigned);
 }
 
+static bool is_image(uint32_t descriptor)
+{
+    return descriptor >= TC_VGF_IMAGE_SAMPLER && descriptor <= TC_VGF_STORAGE_IMAGE;
+}
+
+/* What a port's value is to the caller: its first view; the image, where it is one. */
+static const view *port_view(const writer *w, tc_val v)
+{
+    const view *first = w->views[v];
+    for (const view *o = first; o && ti_value_of(w->g, v)->image; o = o->next)
+        if (is_image(o->descriptor))
+            return o;
+    return first;
+}
+
 /* The place of the view among all of them. */
 static uint32_t view_of(writer *w, tc_val v, uint32_t descriptor, uint32_t format,
                         const tc_vgf_sampler *sampler)
@@ -61,6 +77,16 @@ static uint32_t view_of(writer *w, tc_val v, uint32_t descriptor, uint32_t forma
 static uint32_t tensor_of(writer *w, tc_val v)
 {
     return view_of(w, v, TC_VGF_TENSOR, format_of(w, v), NULL);
+}
+
+/* An image that no shader is bound to: a graph reads or writes its bytes as a tensor. */
+static void image_of(writer *w, tc_val v, bool in)
+{
+    static const tc_vgf_sampler nearest = {.address_u = 2, .address_v = 2}; /* clamped to the edge */
+    uint32_t format = ti_value_of(w->g, v)->image;
+    const view *port = port_view(w, v);
+    if (format && !(port && is_image(port->descriptor)))
+        view_of(w, v, in ? TC_VGF_IMAGE_SAMPLER : TC_VGF_STORAGE_IMAGE, format, in ? &nearest : NULL);
 }
 
 static tc_vgf_segment *add_segment(writer *w, tc_vgf_module module, const char *kind, size_t number,
@@ -261,6 +287,23 @@ static void move_slots(tc_vgf_slots *slots, size_t by)
         slots->v[i].resource += (uint32_t)by;
 }
 
+/* [1, height, width, components], where the tensor of these bytes has another shape. */
+static void picture(writer *w, const tc_type *type, tc_vgf_resource *r)
+{
+    const tc_vk_format *f = ti_vk_format(r->format);
+    if (!f || type->rank < 3)
+        return;
+    const int64_t *d = type->dim + (type->rank - 3), n = ti_vk_elements(f);
+    bool last = d[2] == n;
+    int64_t *dim = tc_new_n(&w->ctx->scratch, int64_t, 4);
+    dim[0] = 1;
+    dim[1] = last ? d[0] : d[1];
+    dim[2] = last ? d[1] : d[2];
+    dim[3] = f->n; /* also of those in one word */
+    r->dim = dim;
+    r->n_dim = 4;
+}
+
 /* Constants first, then every view; those of one value share its bytes. */
 static void fill_resources(writer *w)
 {
@@ -280,12 +323,14 @@ static void fill_resources(writer *w)
         const view *o = w->order[i];
         const tc_type *type = ti_type_of(w->g, o->val);
         tc_vgf_resource *r = &f->resource[w->pool.n + i];
-        bool first = o == w->views[o->val], port = first;
+        bool first = o == w->views[o->val], port = o == port_view(w, o->val);
         r->descriptor = o->descriptor;
         r->format = o->format;
         r->sampler = o->sampler;
         r->dim = type->dim;
         r->n_dim = (size_t)type->rank;
+        if (is_image(o->descriptor) && ti_value_of(w->g, o->val)->image)
+            picture(w, type, r);
         r->category = port && is_input(w->g, o->val)  ? TC_VGF_INPUT
                       : port && w->is_output[o->val] ? TC_VGF_OUTPUT
                                                      : TC_VGF_INTERMEDIATE;
@@ -315,7 +360,7 @@ static tc_vgf_slots ports(writer *w, bool in, const char ***name, size_t *n_name
     for (size_t i = 0; i < n; i++) {
         const char *own = ti_value_of(w->g, val[i])->name;
         slots.v[i] = (tc_vgf_slot){(uint32_t)(in ? i : w->g->n_in + i),
-                                   w->views[val[i]]->resource + (uint32_t)w->pool.n};
+                                   port_view(w, val[i])->resource + (uint32_t)w->pool.n};
         (*name)[i] =
             own && *own ? own : ti_text_format(arena, "%s_%zu", in ? "input" : "output", i);
     }
@@ -335,8 +380,13 @@ static tc_status write(writer *w, tc_bytes *out)
     }
     TC_TRY(find_unsigned(w));
     for (size_t i = 0; i < g->n_in; i++)
-        tensor_of(w, g->in[i]);
+        if (!ti_value_of(g, g->in[i])->image)
+            tensor_of(w, g->in[i]);
     TC_TRY(add_nodes(w));
+    for (size_t i = 0; i < g->n_in; i++)
+        image_of(w, g->in[i], true);
+    for (size_t i = 0; i < g->n_out; i++)
+        image_of(w, g->out[i], false);
     fill_resources(w);
     w->vgf.in = ports(w, true, &w->vgf.in_name, &w->vgf.n_in_name);
     w->vgf.out = ports(w, false, &w->vgf.out_name, &w->vgf.n_out_name);

@@ -28,6 +28,7 @@ typedef struct tc_value {
     int index;           /* which of the node's results, or which input */
     const void *data;    /* constants: the numbers, as tc_tensor holds them */
     bool state;          /* a buffer that the program changes: `data` is only where it starts */
+    uint32_t image;      /* the caller has it as an image of this VkFormat; 0: as a tensor */
 } tc_value;
 
 /* A buffer that the program changes: after a run, `before` holds what `after` held. */

@@ -348,6 +348,20 @@ static void parse_mutation(parser *p)
     ti_graph_mutate(p->g, before, parse_operand(p));
 }
 
+/* image %0 37: a VkFormat. */
+static void parse_image(parser *p)
+{
+    tc_val v = parse_operand(p);
+    int64_t format = 0;
+    tc_str text = ti_lex_number(&p->lex);
+    if (FAILED(&p->lex))
+        return;
+    if (!v || !ti_text_to_i64(text, &format) || format < 1 || format > UINT32_MAX)
+        ti_lex_fail(&p->lex, TC_E_STRUCTURE, "an image is a value and the number of a format");
+    else
+        ti_value_of(p->g, v)->image = (uint32_t)format;
+}
+
 static void parse_return(parser *p)
 {
     tc_mark mark = ti_arena_mark(&p->ctx->scratch);
@@ -382,6 +396,8 @@ static void parse_body(parser *p)
             parse_port(p, &m->out_port, &m->n_out_port, &cap_out);
         else if (ti_str_is(word, "mutate"))
             parse_mutation(p);
+        else if (ti_str_is(word, "image"))
+            parse_image(p);
         else
             parse_node(p, NULL, 0);
     }

@@ -351,6 +351,12 @@ static void put_graph(printer *p)
         put_ports(p, "takes", p->module->in_port, p->module->n_in_port);
         put_ports(p, "gives", p->module->out_port, p->module->n_out_port);
     }
+    for (size_t i = 1; i < g->n_val; i++)
+        if (g->val[i]->image && p->number[i]) {
+            ti_buf_text(out, "  image ");
+            put_val(p, (tc_val)i);
+            ti_buf_printf(out, " %" PRIu32 "\n", g->val[i]->image);
+        }
     for (size_t i = 0; i < g->n_mutation; i++) {
         ti_buf_text(out, "  mutate ");
         put_val(p, g->mutation[i].before);

@@ -72,6 +72,7 @@ void ti_rewrite_copy(tc_rewrite *rw, const tc_node *node)
         value->name = old->name;
         value->data = old->data;
         value->state = old->state;
+        value->image = old->image;
         rw->now[node->out[i]] = copy->out[i];
     }
 }
@@ -81,6 +82,7 @@ static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
     for (size_t i = 0; i < rw->from->n_in; i++) {
         const tc_value *old = rw->from->val[rw->from->in[i]];
         rw->now[rw->from->in[i]] = ti_graph_input(rw->to, old->type, old->name);
+        ti_value_of(rw->to, rw->to->in[i])->image = old->image;
     }
     for (size_t k = 0; k < rw->from->n_node; k++) {
         const tc_node *node = rw->from->node[k];

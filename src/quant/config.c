@@ -263,6 +263,15 @@ void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry)
     config->entry[config->n_entry++] = entry;
 }
 
+void ti_config_own_entries(tc_ctx *ctx, tc_config *config)
+{
+    tc_config_entry *own = tc_new_n(&ctx->arena, tc_config_entry, config->n_entry);
+    for (size_t i = 0; i < config->n_entry; i++)
+        own[i] = config->entry[i];
+    config->entry = own;
+    config->cap_entry = config->n_entry;
+}
+
 /* "Linear" is "torch.nn.modules.linear.Linear" too. */
 static bool type_matches(const char *type, const char *name)
 {

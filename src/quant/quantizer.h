@@ -136,6 +136,8 @@ TC_MUST_USE tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_byte
  * and one with the level and name of an earlier one takes its place.  false: no such preset. */
 bool ti_config_preset(const char *name, tc_config *out);
 void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
+/* Entries of its own, to which others are added. */
+void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
 /* For a target that compresses weights by how often each code is there: groups of 4-bit weights
  * that nobody asked for become codes of -15 .. 15, one scale for each channel; they are fewer bits
  * there than the multiples that groups are made of, and more accurate. */

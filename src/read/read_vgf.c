@@ -476,6 +476,15 @@ static tc_status read_single(tc_vgf_reader *r)
     return add_outputs(r);
 }
 
+/* Ports that are images are tensors of the graph in another view. */
+static bool all_tensors(const tc_vgf *vgf, const tc_vgf_slots *slots)
+{
+    for (size_t i = 0; i < slots->n; i++)
+        if (vgf->resource[slots->v[i].resource].descriptor != TC_VGF_TENSOR)
+            return false;
+    return true;
+}
+
 tc_status ti_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_vgf_reader r = {.ctx = ctx, .module = ti_module_new(ctx, file)};
@@ -484,7 +493,8 @@ tc_status ti_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     TC_TRY(ti_vgf_read(ctx, file, bytes, &r.vgf));
     r.module->producer = ti_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
                                         r.vgf.version[1], r.vgf.version[2]);
-    bool single = r.vgf.n_segment == 1 && r.vgf.segment[0].type == TC_VGF_GRAPH;
+    bool single = r.vgf.n_segment == 1 && r.vgf.segment[0].type == TC_VGF_GRAPH &&
+                  all_tensors(&r.vgf, &r.vgf.in) && all_tensors(&r.vgf, &r.vgf.out);
     TC_TRY(single ? read_single(&r) : ti_vgf_read_segments(&r));
     *out = r.module;
     return TC_OK;

@@ -6,7 +6,7 @@
 #include "../target/vgf_schema.h"
 #include "../target/vulkan_shader.h"
 #include "../wire/json.h"
-#include "../wire/vk_format.h"
+#include "../num/vk_format.h"
 
 enum { SAMPLER_ROW = 2 + TC_VK_SAMPLER_FIELDS, MOST_PORTS = 64, LAST_PIXEL_FORMAT = 130 };
 static const char format_prefix[] = "VK_FORMAT_";

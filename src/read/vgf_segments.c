@@ -7,7 +7,7 @@
  * [1, height, width, components] is a tensor of that shape and of its components' storage; its format
  * stands with the shader that is bound to it. */
 #include "../target/vgf_schema.h"
-#include "../wire/vk_format.h"
+#include "../num/pixel.h"
 #include "vgf_ids.h"
 
 enum { MOST_PORTS = 256 };
@@ -41,9 +41,18 @@ static tc_dtype element_of(const sequence *s, size_t i)
 /* The same of a pixel's component. */
 static tc_dtype component(const tc_vk_format *f)
 {
-    if (f->number == TC_VK_SFLOAT)
-        return f->bits == 16 ? TC_f16 : TC_f32;
-    return f->bits == 8 ? TC_i8 : f->bits == 16 ? TC_i16 : TC_i32;
+    unsigned bits = ti_vk_element_bits(f);
+    if (f->number == TC_VK_SFLOAT && f->order == TC_VK_APART)
+        return bits == 16 ? TC_f16 : TC_f32;
+    return bits == 8 ? TC_i8 : bits == 16 ? TC_i16 : TC_i32;
+}
+
+/* 0: it is not an image. */
+static uint32_t image_format(const sequence *s, size_t i)
+{
+    const tc_vgf_resource *res = &s->r->vgf.resource[i];
+    bool image = res->descriptor >= TC_VGF_IMAGE_SAMPLER && res->descriptor <= TC_VGF_STORAGE_IMAGE;
+    return image ? res->format : 0;
 }
 
 /* The strides are those of elements one behind the other, in bytes. */
@@ -79,7 +88,29 @@ static tc_status type_of(sequence *s, size_t i, const tc_type **out)
     if (!is_packed(res, tc_dtypes[dtype].bytes))
         return ti_unsupported(s->r->ctx, s->loc, TC_E_UNSUPPORTED,
                               "resource %zu: its elements are not packed, which is not read", i);
-    *out = ti_type_make(s->r->ctx, dtype, (int32_t)res->n_dim, res->dim);
+    int64_t dim[TC_MAX_RANK] = {0};
+    for (size_t k = 0; k < res->n_dim; k++)
+        dim[k] = res->dim[k];
+    if (pixel && image_format(s, i) && res->n_dim && dim[res->n_dim - 1] == pixel->n)
+        dim[res->n_dim - 1] = ti_vk_elements(pixel); /* components in one word are one element */
+    *out = ti_type_make(s->r->ctx, dtype, (int32_t)res->n_dim, dim);
+    return TC_OK;
+}
+
+/* An input or output that is an image, and no graph's tensor in another view: codes with what they
+ * stand for. */
+static tc_status port_type_of(sequence *s, size_t i, const tc_type **out)
+{
+    const tc_vk_format *pixel = ti_vk_format(image_format(s, i));
+    TC_TRY(type_of(s, i, out));
+    bool port = s->r->vgf.resource[i].category <= TC_VGF_OUTPUT;
+    if (!port || !pixel || (*out)->rank != 4 || (*out)->dim[0] != 1 || (*out)->dim[3] != ti_vk_elements(pixel))
+        return TC_OK;
+    const tc_vgf *vgf = &s->r->vgf;
+    for (size_t k = 0; k < vgf->n_resource; k++)
+        if (k != i && s->first[k] == s->first[i])
+            return TC_OK;
+    *out = ti_pixel_type(s->r->ctx, pixel, (*out)->dim[1], (*out)->dim[2]);
     return TC_OK;
 }
 
@@ -346,13 +377,13 @@ static tc_status read_shader(sequence *s)
     tc_val *in = tc_new_n(&r->ctx->arena, tc_val, p.n_in);
     const tc_type *type;
     for (size_t i = 0; i < p.n_in; i++) {
-        TC_TRY(type_of(s, p.in[i].resource, &type));
+        TC_TRY(port_type_of(s, p.in[i].resource, &type));
         TC_TRY(held(s, p.in[i].resource, type, &in[i]));
     }
     tc_node *node = ti_graph_add(r->g, TC_OP_tosa_shader, shader_of(s, &p), in, (int)p.n_in,
                                  (int)p.n_out, s->loc);
     for (size_t i = 0; i < p.n_out; i++) {
-        TC_TRY(type_of(s, p.out[i].resource, &type));
+        TC_TRY(port_type_of(s, p.out[i].resource, &type));
         ti_value_of(r->g, node->out[i])->type = type;
         s->val[s->first[p.out[i].resource]] = node->out[i];
     }
@@ -367,11 +398,12 @@ static tc_status add_inputs(sequence *s)
     for (size_t i = 0; i < in->n; i++) {
         const tc_type *type;
         size_t res = in->v[i].resource;
-        TC_TRY(type_of(s, res, &type));
+        TC_TRY(port_type_of(s, res, &type));
         if (s->val[s->first[res]])
             return bad(s, TC_E_STRUCTURE, "it is an input twice", res);
-        s->val[s->first[res]] =
+        tc_val v = s->val[s->first[res]] =
             ti_graph_input(s->r->g, type, ti_vgf_port_name(s->r, true, i, in->n));
+        ti_value_of(s->r->g, v)->image = image_format(s, res);
     }
     return TC_OK;
 }
@@ -383,9 +415,10 @@ static tc_status add_outputs(sequence *s)
         const tc_type *type;
         tc_val v;
         size_t res = out->v[i].resource;
-        TC_TRY(type_of(s, res, &type));
+        TC_TRY(port_type_of(s, res, &type));
         TC_TRY(held(s, res, type, &v));
         tc_value *value = ti_value_of(s->r->g, v);
+        value->image = value->def ? image_format(s, res) : value->image;
         if (!value->name && value->def)
             value->name = ti_vgf_port_name(s->r, false, i, out->n);
         ti_graph_output(s->r->g, v);

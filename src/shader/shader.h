@@ -16,7 +16,7 @@
 
 #include "../num/call.h"
 #include "../wire/spirv.h"
-#include "../wire/vk_format.h"
+#include "../num/vk_format.h"
 
 /* ---- what a module declares ------------------------------------------------------------------ */
 

@@ -3,8 +3,9 @@
  * shader.h.
  *
  * An image is a tensor [1, height, width, components]; its format says what the bytes mean.  A read
- * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the texel that
+ * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the tc_pixel that
  * u = s * width lies in, or the mean of the four around u - 1/2, weighted in f32. */
+#include "../num/pixel.h"
 #include "shader_steps.h"
 #include "shader_words.h"
 
@@ -12,49 +13,7 @@
 enum { LINEAR = 1 };
 enum { REPEAT, MIRRORED_REPEAT, CLAMP_TO_EDGE, CLAMP_TO_BORDER, MIRROR_CLAMP_TO_EDGE };
 
-typedef struct {
-    float real[4]; /* or, of integer formats, */
-    int64_t whole[4];
-} texel;
-
-static bool is_whole(const tc_vk_format *f)
-{
-    return f->number == TC_VK_UINT || f->number == TC_VK_SINT;
-}
-
 /* ---- pixels ---------------------------------------------------------------------------------- */
-
-static uint64_t raw(const uint8_t *at, unsigned bits)
-{
-    uint16_t half = 0;
-    uint32_t word = 0;
-    memcpy(&half, at, bits == 16 ? 2 : 0);
-    memcpy(&word, at, bits == 32 ? 4 : 0);
-    return bits == 8 ? *at : bits == 16 ? half : word;
-}
-
-static float real_of(uint64_t code, const tc_vk_format *f)
-{
-    float most = (float)(UINT64_MAX >> (64 - f->bits));
-    if (f->number == TC_VK_SFLOAT)
-        return f->bits == 16 ? ti_f16_to_f32((uint16_t)code) : ti_f32_of((uint32_t)code);
-    if (f->number == TC_VK_UNORM)
-        return (float)code / most;
-    float v = (float)ti_sh_signed(code, f->bits) / (float)(UINT64_MAX >> (65 - f->bits));
-    return v < -1.0f ? -1.0f : v;
-}
-
-/* To the nearest code, halves to even. */
-static uint64_t code_of(float v, const tc_vk_format *f)
-{
-    float least = f->number == TC_VK_UNORM ? 0.0f : -1.0f;
-    if (f->number == TC_VK_SFLOAT)
-        return f->bits == 16 ? ti_f32_to_f16(v) : ti_f32_bits(v);
-    v = v != v ? 0.0f : v < least ? least : v > 1.0f ? 1.0f : v;
-    unsigned used = f->number == TC_VK_UNORM ? f->bits : f->bits - 1u;
-    float most = (float)(UINT64_MAX >> (64 - used));
-    return (uint64_t)(int64_t)rintf(v * most) & UINT64_MAX >> (64 - f->bits);
-}
 
 static int64_t height(const tc_sh_port *p)
 {
@@ -70,32 +29,19 @@ static uint8_t *pixel_at(const tc_sh_port *p, int64_t x, int64_t y)
 {
     if (x < 0 || y < 0 || x >= width(p) || y >= height(p))
         return NULL;
-    size_t bytes = (size_t)p->pixel->n * p->pixel->bits / 8;
-    return (uint8_t *)p->value.data + (size_t)(y * width(p) + x) * bytes;
+    return (uint8_t *)p->value.data + (size_t)(y * width(p) + x) * ti_pixel_bytes(p->pixel);
 }
 
-/* Components that a format lacks are 0, 0, 1. */
-static texel texel_at(const tc_sh_port *p, int64_t x, int64_t y)
+static tc_pixel texel_at(const tc_sh_port *p, int64_t x, int64_t y)
 {
-    const tc_vk_format *f = p->pixel;
-    texel t = {{0, 0, 0, 1}, {0, 0, 0, 1}};
     const uint8_t *at = pixel_at(p, x, y);
-    if (!at)
-        return (texel){{0, 0, 0, 0}, {0, 0, 0, 0}};
-    for (unsigned k = 0; k < f->n; k++, at += f->bits / 8) {
-        uint64_t code = raw(at, f->bits);
-        if (!is_whole(f))
-            t.real[k] = real_of(code, f);
-        else
-            t.whole[k] = f->number == TC_VK_SINT ? ti_sh_signed(code, f->bits) : (int64_t)code;
-    }
-    return t;
+    return at ? ti_pixel_get(p->pixel, at) : (tc_pixel){{0, 0, 0, 0}, {0, 0, 0, 0}};
 }
 
-static void put_texel(tc_sh_machine *m, const tc_sh_ins *i, const tc_sh_port *p, const texel *t)
+static void put_texel(tc_sh_machine *m, const tc_sh_ins *i, const tc_sh_port *p, const tc_pixel *t)
 {
     for (unsigned k = 0; k < i->n; k++)
-        m->r[i->out + k] = is_whole(p->pixel) ? (uint64_t)t->whole[k] & UINT64_MAX >> (64 - i->bits)
+        m->r[i->out + k] = ti_vk_is_whole(p->pixel) ? (uint64_t)t->whole[k] & UINT64_MAX >> (64 - i->bits)
                            : i->bits == 16    ? ti_f32_to_f16(t->real[k])
                                               : ti_f32_bits(t->real[k]);
 }
@@ -106,7 +52,7 @@ static void put_texel(tc_sh_machine *m, const tc_sh_ins *i, const tc_sh_port *p,
 static const tc_sh_ins *step_fetch(tc_sh_machine *m, const tc_sh_ins *i)
 {
     const tc_sh_port *p = &m->interface->port[i->c];
-    texel t = texel_at(p, ti_sh_signed(m->r[i->a], i->d), ti_sh_signed(m->r[i->a + 1], i->d));
+    tc_pixel t = texel_at(p, ti_sh_signed(m->r[i->a], i->d), ti_sh_signed(m->r[i->a + 1], i->d));
     put_texel(m, i, p, &t);
     return i + 1;
 }
@@ -115,22 +61,19 @@ static const tc_sh_ins *step_fetch(tc_sh_machine *m, const tc_sh_ins *i)
 static const tc_sh_ins *step_store(tc_sh_machine *m, const tc_sh_ins *i)
 {
     const tc_sh_port *p = &m->interface->port[i->c];
-    const tc_vk_format *f = p->pixel;
+    bool whole = ti_vk_is_whole(p->pixel);
     uint8_t *at =
         pixel_at(p, ti_sh_signed(m->r[i->a], i->d), ti_sh_signed(m->r[i->a + 1], i->d));
-    for (unsigned k = 0; at && k < f->n; k++, at += f->bits / 8) {
-        uint64_t v = k < i->n ? m->r[i->b + k] : 0;
-        uint64_t code = is_whole(f) ? v
-                                    : code_of(i->bits == 16 ? ti_f16_to_f32((uint16_t)v)
-                                                            : ti_f32_of((uint32_t)v),
-                                              f);
-        uint16_t half = (uint16_t)code;
-        uint32_t word = (uint32_t)code;
-        if (f->bits == 8)
-            *at = (uint8_t)code;
-        memcpy(at, &half, f->bits == 16 ? 2 : 0);
-        memcpy(at, &word, f->bits == 32 ? 4 : 0);
+    tc_pixel t = {{0}, {0}};
+    for (unsigned k = 0; k < i->n && k < 4; k++) {
+        uint64_t v = m->r[i->b + k];
+        t.whole[k] = whole ? (int64_t)v : 0;
+        t.real[k] = whole          ? 0.0f
+                    : i->bits == 16 ? ti_f16_to_f32((uint16_t)v)
+                                    : ti_f32_of((uint32_t)v);
     }
+    if (at)
+        ti_pixel_put(p->pixel, &t, at);
     return i + 1;
 }
 
@@ -154,14 +97,14 @@ static int64_t wrapped(int64_t i, int64_t size, uint32_t mode)
     }
 }
 
-static texel border_of(uint32_t colour)
+static tc_pixel border_of(uint32_t colour)
 {
     float white = colour >= 4, opaque = colour >= 2;
     int64_t one = colour >= 4, last = colour >= 2;
-    return (texel){{white, white, white, opaque}, {one, one, one, last}};
+    return (tc_pixel){{white, white, white, opaque}, {one, one, one, last}};
 }
 
-static texel sample_at(const tc_sh_port *p, const tc_sh_sampler *s, int64_t x, int64_t y)
+static tc_pixel sample_at(const tc_sh_port *p, const tc_sh_sampler *s, int64_t x, int64_t y)
 {
     int64_t u = wrapped(x, width(p), s->address_u), v = wrapped(y, height(p), s->address_v);
     return u < 0 || v < 0 ? border_of(s->border) : texel_at(p, u, v);
@@ -182,15 +125,15 @@ static const tc_sh_ins *step_sample(tc_sh_machine *m, const tc_sh_ins *i)
     float u = tame(ti_f32_of((uint32_t)m->r[i->a]) * (float)width(p));
     float v = tame(ti_f32_of((uint32_t)m->r[i->a + 1]) * (float)height(p));
     bool small = i->d && ti_f32_of((uint32_t)m->r[i->d]) > 0;
-    texel t;
-    if ((small ? s->min_filter : s->mag_filter) != LINEAR || is_whole(p->pixel)) {
+    tc_pixel t;
+    if ((small ? s->min_filter : s->mag_filter) != LINEAR || ti_vk_is_whole(p->pixel)) {
         t = sample_at(p, s, (int64_t)floorf(u), (int64_t)floorf(v));
     } else {
         float left = floorf(u - 0.5f), top = floorf(v - 0.5f);
         float a = (u - 0.5f) - left, b = (v - 0.5f) - top;
         int64_t x = (int64_t)left, y = (int64_t)top;
-        texel near = sample_at(p, s, x, y), right = sample_at(p, s, x + 1, y);
-        texel below = sample_at(p, s, x, y + 1), last = sample_at(p, s, x + 1, y + 1);
+        tc_pixel near = sample_at(p, s, x, y), right = sample_at(p, s, x + 1, y);
+        tc_pixel below = sample_at(p, s, x, y + 1), last = sample_at(p, s, x + 1, y + 1);
         t = near;
         for (int k = 0; k < 4; k++)
             t.real[k] = (1 - b) * ((1 - a) * near.real[k] + a * right.real[k]) +
@@ -212,9 +155,9 @@ static const tc_sh_ins *step_gather(tc_sh_machine *m, const tc_sh_ins *i)
     float u = tame(ti_f32_of((uint32_t)m->r[i->a]) * (float)width(p));
     float v = tame(ti_f32_of((uint32_t)m->r[i->a + 1]) * (float)height(p));
     int64_t x = (int64_t)floorf(u - 0.5f), y = (int64_t)floorf(v - 0.5f);
-    texel t;
+    tc_pixel t;
     for (size_t k = 0; k < TC_COUNT(around); k++) {
-        texel one = sample_at(p, s, x + around[k].x, y + around[k].y);
+        tc_pixel one = sample_at(p, s, x + around[k].x, y + around[k].y);
         t.real[k] = one.real[i->d];
         t.whole[k] = one.whole[i->d];
     }
@@ -250,7 +193,7 @@ static const tc_sh_type *colour(tc_sh_reader *r, const tc_sh_port *p, const tc_s
 {
     const tc_sh_type *e = ti_sh_scalar(r, t);
     bool whole = e && e->kind == TC_SH_INT, real = e && e->kind == TC_SH_FLOAT && e->bits <= 32;
-    if (!e || t->slots > 4 || e->is_bfloat || !(is_whole(p->pixel) ? whole : real)) {
+    if (!e || t->slots > 4 || e->is_bfloat || !(ti_vk_is_whole(p->pixel) ? whole : real)) {
         ti_sh_fail(r, "a pixel of format %s is read or written as another type", p->pixel->name);
         return NULL;
     }

@@ -37,8 +37,8 @@ static const char *image_port(tc_arena *arena, tc_sh_port *p)
     if (!p->pixel)
         return ti_text_format(arena, "format %" PRIu32 " of an image is not known", p->format);
     bool fits = (t->rank == 3 || (t->rank == 4 && t->dim[0] == 1)) &&
-                t->dim[t->rank - 1] == p->pixel->n && t->dim[t->rank - 2] > 0 &&
-                t->dim[t->rank - 3] > 0 && tc_dtypes[t->dtype].bytes * 8 == p->pixel->bits;
+                t->dim[t->rank - 1] == ti_vk_elements(p->pixel) && t->dim[t->rank - 2] > 0 &&
+                t->dim[t->rank - 3] > 0 && tc_dtypes[t->dtype].bytes * 8u == ti_vk_element_bits(p->pixel);
     return fits ? NULL
                 : ti_text_format(arena, "%s cannot be an image of format %s",
                                  ti_type_text(arena, t), p->pixel->name);

@@ -8,7 +8,7 @@
 #include "../target/vgf_schema.h"
 #include "../wire/spirv.h"
 #include "../wire/vgf.h"
-#include "../wire/vk_format.h"
+#include "../num/vk_format.h"
 #include "../base/json_out.h"
 
 static const char *const categories[] = {"input", "output", "intermediate", "constant"};

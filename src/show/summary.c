@@ -159,6 +159,24 @@ static size_t fast_scratch(const tc_compiled *c)
     return (size_t)most;
 }
 
+/* The name of a port that is an image. */
+static const char *image_name(const tc_compiled *c, const tc_image_port *p)
+{
+    return ti_text_copy(&c->module->ctx->arena, (tc_str){p->text, strcspn(p->text, "=")});
+}
+
+static void put_images_json(tc_json_out *out, const tc_compiled *c)
+{
+    ti_json_open(out, "images", '[');
+    for (size_t i = 0; i < c->request.n_image; i++) {
+        const tc_image_port *p = &c->request.image[i];
+        if (p->how)
+            tc_json_object(out, NULL, TC_J("port", image_name(c, p)), TC_J("output", p->out),
+                           TC_J("format", p->format->name), TC_J("how", p->how));
+    }
+    ti_json_close(out, ']');
+}
+
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 {
     const tc_written *w = written ? &c->written : NULL;
@@ -183,6 +201,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_layers_json(&out, w);
     if (w && w->needs)
         ti_pte_needs_json(w->needs, fast_scratch(c), &out);
+    if (w && c->request.n_image)
+        put_images_json(&out, c);
     if (c->blocks.n_block + c->blocks.n_left)
         put_blocks_json(&out, &c->blocks);
     ti_json_open(&out, "regions", '[');
@@ -260,6 +280,15 @@ static void put_own_layers(const tc_written *w, tc_buf *out)
                           w->layer[i].why);
 }
 
+static void put_images(const tc_compiled *c, tc_buf *out)
+{
+    for (size_t i = 0; i < c->request.n_image; i++) {
+        const tc_image_port *p = &c->request.image[i];
+        if (p->how)
+            ti_buf_printf(out, "  %s '%s': %s\n", p->out ? "output" : "input", image_name(c, p), p->how);
+    }
+}
+
 /* ", for seq = 2 to 64, tried at 8 sizes" */
 static void put_sizes(const tc_many_sizes *many, tc_buf *out)
 {
@@ -314,4 +343,5 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
     if (w->needs && w->path && !ti_text_ends(w->path, ".c"))
         ti_pte_needs_line(w->needs, out);
     put_own_layers(w, out);
+    put_images(c, out);
 }

@@ -566,7 +566,7 @@ static void check_value(tc_judge *j, const tc_value *value)
     bool shape = t->dtype == TC_shape, open = ti_type_open(t);
     int64_t bytes = open ? 0 : tc_type_count(t) * ((info->bits + 7) / 8);
     tc_mark mark = ti_arena_mark(&j->ctx->scratch);
-    if (!(j->minor ? ti_tosa_has_1_1(t->dtype) : ti_tosa_has_1_0(t->dtype)))
+    if (!value->image && !(j->minor ? ti_tosa_has_1_1(t->dtype) : ti_tosa_has_1_0(t->dtype)))
         TURN_DOWN(j, value, TOSA_RULE, "a tensor has type %s, which TOSA 1.%d does not have",
                   info->name, j->minor);
     if (shape && ((!value->data && !(j->minor && value->def)) || t->rank != 1))

@@ -120,7 +120,7 @@ uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint
     return id;
 }
 
-/* What some types of numbers need, in the order in which it stands at the head. */
+/* What some types of numbers and images need, in the order in which it stands at the head. */
 static const struct {
     uint32_t capability;
     const char *extension;
@@ -131,6 +131,8 @@ static const struct {
     {TC_SPV_CAP_FLOAT16, NULL},
     {TC_SPV_CAP_BFLOAT16, "SPV_KHR_bfloat16"},
     {TC_SPV_CAP_FLOAT8, "SPV_EXT_float8"},
+    {TC_SPV_CAP_STORAGE_IMAGE_EXTENDED_FORMATS, NULL},
+    {TC_SPV_CAP_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT, NULL},
 };
 
 void ti_spv_need(tc_spv_writer *w, uint32_t capability)

@@ -26,6 +26,8 @@ enum {
     TC_SPV_CAP_INT64 = 11,
     TC_SPV_CAP_INT16 = 22,
     TC_SPV_CAP_INT8 = 39,
+    TC_SPV_CAP_STORAGE_IMAGE_EXTENDED_FORMATS = 49,
+    TC_SPV_CAP_STORAGE_IMAGE_WRITE_WITHOUT_FORMAT = 56,
     TC_SPV_CAP_TENSORS = 4174,
     TC_SPV_CAP_GRAPH = 4191,
     TC_SPV_CAP_FLOAT8 = 4212,
@@ -57,7 +59,7 @@ typedef struct tc_spv_writer {
     tc_buf part[TC_SPV_PARTS];
     uint32_t bound; /* the next id */
     tc_map unique;  /* content of a type or constant to its id */
-    uint32_t needs; /* what the types of numbers need of a machine, a bit each */
+    uint32_t needs; /* what types of numbers and images need of a machine, a bit each */
     bool too_long;  /* an instruction had more than 65535 words: what follows is not kept */
 } tc_spv_writer;
 
@@ -78,7 +80,7 @@ uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint
 uint32_t ti_spv_bool(tc_spv_writer *w);
 uint32_t ti_spv_int(tc_spv_writer *w, uint32_t bits);
 uint32_t ti_spv_float(tc_spv_writer *w, uint32_t bits, int encoding);
-void ti_spv_need(tc_spv_writer *w, uint32_t capability); /* of a type of numbers, without one */
+void ti_spv_need(tc_spv_writer *w, uint32_t capability); /* of a type, without one */
 /* At the head: these, then what the types need. */
 void ti_spv_put_capabilities(tc_spv_writer *w, const uint32_t *also, size_t n);
 void ti_spv_put_extensions(tc_spv_writer *w, const char *const *also, size_t n);

@@ -11,6 +11,7 @@
 
 #include "../../ir/graph.h"
 #include "../../wire/spirv.h"
+#include "../../num/vk_format.h"
 
 /* The set GLSL.std.450. */
 enum {
@@ -41,6 +42,7 @@ typedef struct tc_cs_port {
     uint32_t variable; /* 0: not used so far, or a constant */
     bool stored;       /* its codes are seen as they are, also where they are quantized */
     bool image;        /* an image of four floats, seen through a sampler */
+    const tc_vk_format *pixel; /* an image of this format, seen pixel by pixel; or NULL */
 } tc_cs_port;
 
 typedef struct tc_cs {
@@ -141,6 +143,12 @@ tc_cs_val ti_cs_item(tc_cs *s, tc_cs_list *list, tc_cs_val place);
 /* The four numbers that a sampler gives at coordinates from 0 to 1. */
 void ti_cs_sample(tc_cs *s, int port, tc_cs_val u, tc_cs_val v, tc_cs_val out[4]);
 void ti_cs_store(tc_cs *s, int port, tc_cs_val place, tc_cs_val v);
+/* The four numbers of pixel x, y of an image that is read, and of one that is written: f32, or i32 of
+ * formats of integers. */
+void ti_cs_fetch(tc_cs *s, int port, tc_cs_val x, tc_cs_val y, tc_cs_val out[4]);
+void ti_cs_put_pixel(tc_cs *s, int port, tc_cs_val x, tc_cs_val y, const tc_cs_val v[4]);
+/* The bits of an f32 as an i32, and back. */
+tc_cs_val ti_cs_bits(tc_cs *s, tc_cs_kind kind, tc_cs_val v);
 
 /* The coordinates of a place, and the place of coordinates. */
 void ti_cs_split(tc_cs *s, const tc_type *t, tc_cs_val place, tc_cs_val *at);
@@ -182,6 +190,13 @@ typedef struct tc_cs_code {
  * NULL, or why there is none. */
 const char *ti_cs_code_of(tc_ctx *ctx, tc_cs *s, const tc_cs_family *family, const tc_node *node,
                           tc_cs_code *out);
+
+/* The format of a tensor; i64 and unsigned integers lie as their bytes do. */
+int64_t ti_cs_format(const tc_type *t);
+/* What a node has of it: bindings count from 0 in set 0; samplers are rows of seven numbers. */
+tc_attr_tosa_shader *ti_cs_shader(tc_ctx *ctx, const char *name, const tc_cs_code *code,
+                                  const int64_t *descriptor, const int64_t *format,
+                                  const int64_t *sampler, int n_sampler);
 
 /* The shader of a node, or of one of its results where each has its own; NULL, or why there is
  * none, in the context's arena.  fused: as ti_cs_fuse says; or NULL: every operand is a tensor. */

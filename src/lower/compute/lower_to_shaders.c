@@ -6,21 +6,11 @@
  * shader computes.  An output that is an input, a constant or another output is copied, so that
  * every output is written. */
 #include "../../ir/rewrite.h"
-#include "../../target/vgf_schema.h"
 #include "../lower_pass.h"
 #include "../shaders.h"
 #include "compute.h"
 
 enum { DESCRIPTOR_TENSOR = 1000460000 };
-
-/* The format of a tensor; i64 and unsigned integers lie as their bytes do. */
-static int64_t format_of(const tc_type *t)
-{
-    static const tc_dtype same_bytes[TC_DTYPE_COUNT] = {
-        [TC_u8] = TC_i8, [TC_u16] = TC_i16, [TC_u32] = TC_i32, [TC_i64] = TC_i48};
-    tc_dtype d = t->dtype;
-    return ti_vgf_format(same_bytes[d] ? same_bytes[d] : d, tc_dtypes[d].kind == TC_UINT);
-}
 
 typedef struct shader_ports {
     tc_val in[TC_CS_PORTS];
@@ -41,7 +31,7 @@ static shader_ports ports_of(const tc_graph *g, const tc_node *node, const tc_cs
                 p.out[p.n_out++] = k;
         p.binding[i] = i;
         p.descriptor[i] = DESCRIPTOR_TENSOR;
-        p.format[i] = format_of(ti_type_of(g, v));
+        p.format[i] = ti_cs_format(ti_type_of(g, v));
     }
     return p;
 }

@@ -134,29 +134,17 @@ static bool fits(const tc_graph *g, const tc_node *node)
 static tc_val put(tc_rewrite *rw, const tc_node *node, const char *name, const tc_cs_code *code,
                   const tc_val *in, int n_in, int images, const tc_type *type)
 {
-    tc_arena *arena = &rw->ctx->arena;
-    int64_t set[TC_CS_PORTS] = {0}, binding[TC_CS_PORTS], descriptor[TC_CS_PORTS],
-            format[TC_CS_PORTS], row[7 * TC_CS_PORTS], filter, address;
+    int64_t descriptor[TC_CS_PORTS], format[TC_CS_PORTS], row[7 * TC_CS_PORTS], filter, address;
     sampler_of(node, &filter, &address);
     for (int i = 0; i < n_in + 1; i++) {
-        binding[i] = i;
         descriptor[i] = i < images ? DESCRIPTOR_IMAGE_SAMPLER : DESCRIPTOR_TENSOR;
         format[i] = i < images ? FORMAT_RGBA_F32 : FORMAT_F32;
         if (i < images)
             memcpy(row + 7 * i, (const int64_t[]){0, i, filter, filter, address, address, 0},
                    7 * sizeof *row);
     }
-    tc_attr_tosa_shader *a = tc_new(arena, tc_attr_tosa_shader);
-    a->name = ti_intern_text(rw->ctx, name);
-    a->entry_point = ti_intern_text(rw->ctx, "main");
-    a->language = TC_shader_code_spirv;
-    a->code = (tc_field_bytes){code->words.data, code->words.size};
-    a->dispatch = ti_ints_copy(arena, code->groups, 3);
-    a->set = ti_ints_copy(arena, set, n_in + 1);
-    a->binding = ti_ints_copy(arena, binding, n_in + 1);
-    a->descriptor = ti_ints_copy(arena, descriptor, n_in + 1);
-    a->format = ti_ints_copy(arena, format, n_in + 1);
-    a->sampler = ti_ints_copy(arena, row, 7 * images);
+    const tc_attr_tosa_shader *a =
+        ti_cs_shader(rw->ctx, name, code, descriptor, format, row, 7 * images);
     tc_node *shader = ti_graph_add(rw->to, TC_OP_tosa_shader, a, in, n_in, 1, node->loc);
     ti_value_of(rw->to, shader->out[0])->type = type;
     return shader->out[0];
