@@ -232,10 +232,10 @@ shaders_judged() { # EVERY
     "$python" tools/peer/vgf_shaders.py networks build/tosac
 }
 
-# Images as inputs and outputs of VGF files: one of every so many formats and layouts, and networks.
+# Images as inputs and outputs of VGF files: one of every so many formats and layouts, and networks (one of three but in the long run).
 images_judged() { # EVERY
     "$python" tools/peer/vgf_images.py formats build/tosac --every "$1" || return 1
-    "$python" tools/peer/vgf_images.py networks build/tosac
+    "$python" tools/peer/vgf_images.py networks build/tosac $([ "$mode" = long ] || echo --only unet)
 }
 
 # Random models through every target, some of their regions before the judges.
