@@ -912,6 +912,8 @@ $tosac run "$dir/ports.pte" -i "$dir/row.npy" -i "$dir/row.npy" -o "$dir/ports.p
 for i in 0 1 2 3; do
     holds "output $i of a delegate that has inputs and values twice" cmp "$dir/ports.ir.out/output_$i.npy" "$dir/ports.pte.out/output_$i.npy"
 done
+expect 0 "in shaders" compile fixture/shaders/transformer.pt2 -t vgf --shaders samplers -o "$dir/images.vgf"
+expect 0 'gives memory of its own' compile "$dir/images.vgf" -t vgf -o "$dir/images.pte"
 expect 3 'samplers are for a .vgf' compile fixture/shaders/unet.pt2 -t vgf --shaders samplers -o "$dir/whole.pte"
 expect 0 'what no region takes stays with the CPU' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 --shaders all -o "$dir/two.pte"
 expect 1 'what no region takes stays with the CPU' compile $digits/model.pt2 -t vgf --calib $digits/calib.npz --cpu conv2d_5 --shaders all --strict -o "$dir/two.pte"

@@ -6,6 +6,7 @@
 #include "program_file.h"
 #include "region_sample.h"
 #include "stream_check.h"
+#include "vgf_output.h"
 
 static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *text)
 {
@@ -247,6 +248,7 @@ tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options
         p->backend = c->target.machine->backend;
         if (packing == TC_PACKED_VGF) {
             TC_TRY(ti_emit_vgf(ctx, c->region[i].module, &p->bytes));
+            ti_vgf_warn_of_images(ctx, c->region[i].module);
         }
     }
     return packing == TC_PACKED_STREAM ? streams(ctx, c, o, *out, jobs) : TC_OK;

@@ -3,6 +3,7 @@
 #include "vgf_output.h"
 
 #include "../lower/shaders.h"
+#include "../wire/vgf.h"
 #include "image_check.h"
 #include "program_file.h"
 #include "road.h"
@@ -162,6 +163,22 @@ static tc_status no_samplers(tc_ctx *ctx, const tc_compiled *c)
         "tensors of one alias group separate memory, and 1.5.1's package has no VgfBackend");
     ti_note(ctx, NULL, "--shaders resample reads tensors, and 1.4.1 runs it");
     return status;
+}
+
+void ti_vgf_warn_of_images(tc_ctx *ctx, const tc_module *module)
+{
+    const tc_graph *g = ti_main(module);
+    for (size_t i = 0; i < g->n_node; i++) {
+        const tc_attr_tosa_shader *a = g->node[i]->op == TC_OP_tosa_shader ? g->node[i]->attr : NULL;
+        for (int k = 0; a && k < a->descriptor.n; k++) {
+            if (a->descriptor.v[k] == TC_VGF_TENSOR)
+                continue;
+            ti_warning(ctx, g->node[i]->loc, TC_E_NO_EFFECT,
+                       "a shader sees a tensor as an image or a buffer, which the VgfBackend in "
+                       "ExecuTorch 1.4.1's package gives memory of its own: it computes other numbers");
+            return;
+        }
+    }
 }
 
 static tc_status stays(tc_ctx *ctx, const tc_compiled *c, size_t n)

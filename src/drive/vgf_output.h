@@ -15,4 +15,8 @@ TC_MUST_USE tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out);
  * around its region, or (a warning, or with `strict` an error, names it) something has no shader. */
 TC_MUST_USE tc_status ti_vgf_delegate(tc_ctx *ctx, const tc_compiled *c, tc_compiled **out);
 
+/* A program, read from a file, whose shaders see a tensor as an image or a buffer too: a warning that
+ * ExecuTorch's runtime does not. */
+void ti_vgf_warn_of_images(tc_ctx *ctx, const tc_module *module);
+
 #endif
