@@ -101,10 +101,23 @@ static void number_samples(const course *s, const size_t *count, tc_sized_model 
     }
 }
 
+/* What was looked at is what would be read again: data has no part in it. */
+static bool is_read(const course *s)
+{
+    static const char *const kinds[] = {".pt2", ".tosa", ".vgf", ".pte", ".ir"};
+    bool known = false;
+    for (size_t i = 0; i < TC_COUNT(kinds); i++)
+        known = known || ti_text_ends(s->path, kinds[i]);
+    return known && s->look && !s->o.dequantize;
+}
+
 static tc_status one_size(const course *s, const tc_sized_model **out, size_t *n)
 {
-    tc_model *model;
-    TC_TRY(tc_model_open(s->ctx, s->path, &s->o, &model));
+    tc_model *model = s->look;
+    if (!is_read(s))
+        TC_TRY(tc_model_open(s->ctx, s->path, &s->o, &model));
+    else if (!s->o.unchecked)
+        TC_TRY(ti_verify(s->ctx, model->module));
     tc_sized_model *part = tc_new(&s->ctx->arena, tc_sized_model);
     *part = (tc_sized_model){.size = sizeof *part, .model = model, .data = s->data};
     *out = part;
@@ -119,8 +132,13 @@ static tc_status open_sizes(tc_ctx *ctx, const char *path, const tc_model_option
     if (!ti_dataset_files(data))
         return one_size(&s, out, n);
     tc_hold hold = ti_hold_begin(ctx);
-    bool open = look(&s) == TC_OK && is_open(&s);
-    ti_hold_drop(ctx, hold);
+    if (look(&s) != TC_OK)
+        s.look = NULL;
+    bool open = s.look && is_open(&s);
+    if (!open && is_read(&s))
+        ti_hold_keep(ctx, hold);
+    else
+        ti_hold_drop(ctx, hold);
     if (!open)
         return one_size(&s, out, n);
     const tc_graph *g = ti_main(s.look->module);
