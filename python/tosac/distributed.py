@@ -165,7 +165,7 @@ def quantize(model: Any, parts: Sequence[Any], engine: Any = None, config: Any =
     """`tosac.quantize` with the passes over the data on an engine; the same bytes as `tosac.quantize(model, all the data)`.
 
     parts: the calibration data, in any split
-    biases: the samples on which biases are corrected, here; all the data unless told, of which 32 samples are run
+    biases: the samples on which biases are corrected, here; all the data unless told, of which 64 samples are run at most
     threads: of each worker, and of the last step here.  tries: how often a part is begun before its failure is yours
     """
     if not len(parts):

@@ -13,7 +13,7 @@
 #include "../num/quant.h"
 #include "sample_runner.h"
 
-enum { LEAST_SAMPLES = 4 };
+enum { LEAST_SAMPLES = 4, FRESH = 24 };
 static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them, */
 static const size_t NEVER_MORE = (size_t)3 << 27; /* and with the samples: fewer, if one is large */
 
@@ -170,7 +170,7 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     fit = fit < NEVER_MORE / all ? fit : NEVER_MORE / all;
     most = fit < 1 ? 1 : fit < most ? fit : most;
     TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
-    if (out->samples.n >= 2 * skip)
+    if (out->samples.n >= skip + FRESH)
         ti_picked_skip(ctx, &out->samples, skip);
     size_t n = out->samples.n;
     out->room = tc_new(&ctx->arena, tc_arena);

@@ -18,7 +18,7 @@ typedef struct tc_yardstick {
 } tc_yardstick;
 
 /* Up to `most` samples, those with the least hashes; the first `skip`, from which methods learn,
- * are left out where at least as many others are there. */
+ * are left out where enough others are there. */
 TC_MUST_USE tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
                                         const tc_domains *domains, size_t most, size_t skip,
                                         tc_yardstick *out);

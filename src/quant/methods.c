@@ -8,9 +8,9 @@
 
 #include <math.h>
 
+#include "correct.h"
 #include "measure.h"
 
-enum { MEASURED = 64, LEARNED = 32 };/* samples; those that correct.c learns from come first */
 static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
 static const double ASKED = 2e12;       /* and where few bits ask for it */
 static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
@@ -115,7 +115,9 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     tc_module *plain = ti_module_copy(typed), *best = NULL;
     tc_yardstick yard;
     tc_measured measured;
-    TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, MEASURED, LEARNED, &yard));
+    const size_t learned = ti_learned_of(request->samples.n);
+    TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, learned + TC_KEEP_BACK, learned,
+                             &yard));
     yard.labels = request->labels;
     TC_TRY(ti_yardstick_measure(ctx, &yard, plain, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,

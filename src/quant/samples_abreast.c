@@ -493,13 +493,13 @@ static void make_guides(tc_abreast *a)
 tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n, const tc_samples *samples,
                              const tc_domains *domains)
 {
-    a->n_part = ti_each_threads(a->ctx, TC_ABREAST_MOST);
+    const size_t most = ti_learned_of(samples->n);
+    a->n_part = ti_each_threads(a->ctx, most);
     a->guide = tc_new_n(&a->ctx->arena, tc_guide, a->n_part);
     TC_TRY(plan_both(a, layer, n));
     const tc_side *s = a->guide->side;
     size_t fit = MOST_BYTES / (1 + ti_plan_bytes(s[0].plan) + ti_plan_bytes(s[1].plan));
-    fit = fit < TC_ABREAST_LEAST ? TC_ABREAST_LEAST
-          : fit < TC_ABREAST_MOST ? fit : TC_ABREAST_MOST;
+    fit = fit < TC_ABREAST_LEAST ? TC_ABREAST_LEAST : fit < most ? fit : most;
     TC_TRY(ti_choose_samples(a->ctx, a->graph[TC_REAL], samples, domains, fit, &a->picked));
     a->n_thread = 1;
     if (ti_plan_parallel(s[TC_REAL].plan) && ti_plan_parallel(s[TC_TYPED].plan))

@@ -370,7 +370,7 @@ static tc_attr_tosa_shader *shader_of(sequence *s, const ports *p)
 static tc_status read_shader(sequence *s)
 {
     tc_vgf_reader *r = s->r;
-    ports p;
+    ports p = {0};
     TC_TRY(collect_ports(s, &p));
     if (r->segment->n_push > INT16_MAX)
         return ti_error(r->ctx, s->loc, TC_E_TOO_LARGE, "the segment has too many push constants");

@@ -9,6 +9,7 @@
 #include "ir/rewrite.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"
+#include "quant/correct.h"
 #include "quant/layer_inputs.h"
 #include "quant/gram_matrix.h"
 #include "quant/weight_grid.h"
@@ -316,8 +317,17 @@ static void test_limit(void)
     tc_ctx_free(three);
 }
 
+/* Half of 64 samples is kept back; of more, 32 are. */
+static void test_learned(void)
+{
+    static const size_t table[][2] = {{1, 32}, {48, 32}, {64, 32}, {80, 48}, {96, 64}, {5000, 64}};
+    for (size_t i = 0; i < TC_COUNT(table); i++)
+        CHECK(ti_learned_of(table[i][0]) == table[i][1]);
+}
+
 int main(void)
 {
+    test_learned();
     test_descent();
     test_importance();
     test_windows();
