@@ -72,17 +72,6 @@ typedef struct tc_abreast {
 
 enum { TC_ABREAST_LEAST = 4, TC_TRY_EVERY = 4 /* samples: codes are tried */ };
 
-/* Samples: so many are learned from at least, and at most, where there are enough; so many are kept
- * back to measure on. */
-enum { TC_LEARN_LEAST = 32, TC_LEARN_MOST = 64, TC_KEEP_BACK = 32 };
-
-/* Of n samples, those that methods learn from: the ones with the least hashes. */
-static inline size_t ti_learned_of(size_t n)
-{
-    size_t some = n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
-    return some < TC_LEARN_LEAST ? TC_LEARN_LEAST : some < TC_LEARN_MOST ? some : TC_LEARN_MOST;
-}
-
 static inline const tc_node *ti_layer_node(const tc_layer *l, int which)
 {
     return which == TC_REAL ? l->pair.real : l->pair.sim;

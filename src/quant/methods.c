@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#include "correct.h"
 #include "measure.h"
+#include "sample_runner.h"
 
 static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
 static const double ASKED = 2e12;       /* and where few bits ask for it */

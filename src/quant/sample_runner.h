@@ -54,6 +54,17 @@ void ti_lap(double *since, double *to);
 
 /* ---- samples ---- */
 
+/* Samples: so many are learned from at least, and at most, where there are enough; so many are kept
+ * back to measure on. */
+enum { TC_LEARN_LEAST = 32, TC_LEARN_MOST = 64, TC_KEEP_BACK = 32 };
+
+/* Of n samples, those that methods learn from: the ones with the least hashes. */
+static inline size_t ti_learned_of(size_t n)
+{
+    size_t some = n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
+    return some < TC_LEARN_LEAST ? TC_LEARN_LEAST : some < TC_LEARN_MOST ? some : TC_LEARN_MOST;
+}
+
 /* Of the samples, at most so many, those with the least hashes: the same whatever their order;
  * without odd ones, or only those (domains->only_odd). */
 TC_MUST_USE tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,

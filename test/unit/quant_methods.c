@@ -9,11 +9,11 @@
 #include "ir/rewrite.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"
-#include "quant/correct.h"
 #include "quant/layer_inputs.h"
 #include "quant/gram_matrix.h"
 #include "quant/weight_grid.h"
 #include "quant/replace_weights.h"
+#include "quant/sample_runner.h"
 #include "check.h"
 
 /* ---- a row of codes ---- */
