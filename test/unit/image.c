@@ -114,7 +114,7 @@ static void fill(const tc_vk_format *f, uint8_t *at)
     size_t bytes = ti_pixel_bytes(f);
     for (size_t i = 0; i < H * W * bytes; i++) {
         seed = seed * 1664525u + 1013904223u;
-        at[i] = f->bits == 8 ? (uint8_t)(i / bytes + 37 * (i % bytes)) : (uint8_t)(seed >> 24);
+        at[i] = (uint8_t)(f->bits == 8 ? i / bytes + 37 * (i % bytes) : seed >> 24);
     }
     for (size_t i = 0; i < H * W; i++, at += bytes) {
         tc_pixel p = ti_pixel_get(f, at);

@@ -172,7 +172,7 @@ static void test_custom(void)
     tc_ctx *ctx = tc_ctx_new();
     file f;
     tc_module *module = NULL, *back = NULL;
-    tc_bytes tosa, again;
+    tc_bytes tosa = {0}, again = {0};
     make(ctx, &f);
     CHECK(reads(ctx, &f, &module) == TC_OK);
     CHECK(module && ti_emit_tosa(ctx, module, &tosa) == TC_OK);
