@@ -77,9 +77,10 @@ static inline const tc_node *ti_layer_node(const tc_layer *l, int which)
     return which == TC_REAL ? l->pair.real : l->pair.sim;
 }
 
-/* Plans and samples; layers get their steps. */
+/* Plans and at most so many samples; layers get their steps. */
 TC_MUST_USE tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n,
-                                         const tc_samples *samples, const tc_domains *domains);
+                                         const tc_samples *samples, size_t most,
+                                         const tc_domains *domains);
 
 /* All samples go on to a->now, past a->passing, whose results take its new codes and moves. */
 TC_MUST_USE tc_status ti_abreast_go(tc_abreast *a);

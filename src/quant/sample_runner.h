@@ -58,10 +58,12 @@ void ti_lap(double *since, double *to);
  * back to measure on. */
 enum { TC_LEARN_LEAST = 32, TC_LEARN_MOST = 64, TC_KEEP_BACK = 32 };
 
-/* Of n samples, those that methods learn from: the ones with the least hashes. */
-static inline size_t ti_learned_of(size_t n)
+/* Of n samples, those that methods learn from: the ones with the least hashes.  few_codes: weights
+ * have so few that rounding them together gains more, the more samples there are, than could be
+ * misjudged: none are kept back. */
+static inline size_t ti_learned_of(size_t n, bool few_codes)
 {
-    size_t some = n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
+    size_t some = few_codes ? n : n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
     return some < TC_LEARN_LEAST ? TC_LEARN_LEAST : some < TC_LEARN_MOST ? some : TC_LEARN_MOST;
 }
 

@@ -491,9 +491,8 @@ static void make_guides(tc_abreast *a)
 }
 
 tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n, const tc_samples *samples,
-                             const tc_domains *domains)
+                             size_t most, const tc_domains *domains)
 {
-    const size_t most = ti_learned_of(samples->n);
     a->n_part = ti_each_threads(a->ctx, most);
     a->guide = tc_new_n(&a->ctx->arena, tc_guide, a->n_part);
     TC_TRY(plan_both(a, layer, n));

@@ -317,12 +317,14 @@ static void test_limit(void)
     tc_ctx_free(three);
 }
 
-/* Half of 64 samples is kept back; of more, 32 are. */
+/* Half of 64 samples is kept back; of more, 32 are; with few codes, none. */
 static void test_learned(void)
 {
-    static const size_t table[][2] = {{1, 32}, {48, 32}, {64, 32}, {80, 48}, {96, 64}, {5000, 64}};
+    static const size_t table[][3] = {{1, 32, 32},  {48, 32, 48}, {64, 32, 64},
+                                      {80, 48, 64}, {96, 64, 64}, {5000, 64, 64}};
     for (size_t i = 0; i < TC_COUNT(table); i++)
-        CHECK(ti_learned_of(table[i][0]) == table[i][1]);
+        for (int few = 0; few < 2; few++)
+            CHECK(ti_learned_of(table[i][0], few) == table[i][1 + few]);
 }
 
 int main(void)
