@@ -173,8 +173,9 @@ bool ti_graph_same(const tc_graph *before, const tc_graph *now)
         return false;
     for (size_t k = 0; k < before->n_node; k++) {
         const tc_node *x = before->node[k], *y = now->node[k];
-        if (x->op != y->op || x->attr != y->attr || x->loc != y->loc || x->n_in != y->n_in || x->n_out != y->n_out ||
-            memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0 ||
+        if (x->op != y->op || x->attr != y->attr || x->loc != y->loc || x->n_in != y->n_in ||
+            x->n_out != y->n_out ||
+            (x->n_in && memcmp(x->in, y->in, (size_t)x->n_in * sizeof *x->in) != 0) ||
             !same_results(before, x, now, y))
             return false;
     }
