@@ -136,8 +136,8 @@ run_queue() {
 }
 
 # Unit tests that take more than two seconds, as whole models are compiled again and again.  The quick run leaves them out.
-slow_units='api_compile api_context api_generate api_model api_quantize api_run api_threads cycles fast_eltwise fast_int8 file
-    lower_eltwise place quant_methods quant_parts text'
+slow_units='api_advise api_compile api_context api_generate api_model api_quantize api_run api_threads board codegen cycles
+    fast_eltwise fast_int8 file lower_eltwise npu_encode odd place quant_methods quant_parts text tflite_write'
 
 units_of() { # FOLDER [quick|slow]: all of them, or some
     local test code=0 is
