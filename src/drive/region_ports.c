@@ -291,15 +291,8 @@ static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes
     tc_node *node = step(ctx, g, input, codes, !t->quant, true);
     tc_val now = node->out[0];
     g->val[now]->type = t;
-    for (size_t k = 0; k + 1 < g->n_node; k++)
-        for (int j = 0; j < g->node[k]->n_in; j++)
-            if (g->node[k]->in[j] == old)
-                g->node[k]->in[j] = now;
-    for (size_t k = 0; k < g->n_out; k++)
-        if (g->out[k] == old)
-            g->out[k] = now;
-    memmove(g->node + 1, g->node, (g->n_node - 1) * sizeof *g->node);
-    g->node[0] = node;
+    ti_graph_read_instead(g, old, now);
+    ti_graph_to_front(g, 1);
     rename_port(g->module->in_port, g->module->n_in_port, old, input);
 }
 

@@ -91,6 +91,36 @@ tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name)
     return g->in[g->n_in++] = val;
 }
 
+void ti_graph_read_instead(tc_graph *g, tc_val old, tc_val now)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            if (g->node[k]->in[i] == old)
+                g->node[k]->in[i] = now;
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == old)
+            g->out[i] = now;
+}
+
+void ti_graph_to_front(tc_graph *g, size_t n)
+{
+    tc_arena *scratch = &g->module->ctx->scratch;
+    tc_mark mark = ti_arena_mark(scratch);
+    tc_node **moved = tc_new_n(scratch, tc_node *, n);
+    memcpy(moved, g->node + g->n_node - n, n * sizeof *moved);
+    memmove(g->node + n, g->node, (g->n_node - n) * sizeof *moved);
+    memcpy(g->node, moved, n * sizeof *moved);
+    ti_arena_rewind(scratch, mark);
+}
+
+bool ti_graph_gives(const tc_graph *g, tc_val val)
+{
+    for (size_t i = 0; i < g->n_out; i++)
+        if (g->out[i] == val)
+            return true;
+    return false;
+}
+
 void ti_graph_output(tc_graph *g, tc_val val)
 {
     tc_grow(&g->module->ctx->arena, g->out, g->n_out, g->cap_out);

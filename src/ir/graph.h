@@ -129,6 +129,12 @@ bool ti_node_late(const tc_graph *g, const tc_node *node);
 /* Building.  Types may be NULL and given later by tidy/infer_types.c. */
 tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name);
 void ti_graph_output(tc_graph *g, tc_val val);
+/* Nodes and outputs that read `old` read `now`. */
+void ti_graph_read_instead(tc_graph *g, tc_val old, tc_val now);
+/* The last n nodes go to the front, in their order. */
+void ti_graph_to_front(tc_graph *g, size_t n);
+/* The value is an output. */
+bool ti_graph_gives(const tc_graph *g, tc_val val);
 tc_node *ti_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                       int n_out, const tc_loc *loc);
 /* A constant; the data is not copied and must live as long as the context. */

@@ -36,21 +36,13 @@ static tc_val put_rescale(tc_graph *g, size_t at, tc_val v, const tc_type *type,
     return node->out[0];
 }
 
-static bool is_output(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v)
-            return true;
-    return false;
-}
-
 /* v, which was real, now has a domain: rescales read it as it is, the others through one more, put
  * at `at`. */
 static void give_domain(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     const tc_type *real = ti_type_of(g, v);
     g->val[v]->type = type;
-    bool read = is_output(g, v);
+    bool read = ti_graph_gives(g, v);
     for (size_t k = at; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
             read = read || (g->node[k]->in[i] == v && g->node[k]->op != TC_OP_rescale);
@@ -90,7 +82,7 @@ static void give_stored(tc_graph *sub, size_t i, const tc_type *type, const tc_l
 static const tc_type *wanted(const tc_graph *g, tc_val v)
 {
     const tc_type *type = NULL;
-    if (is_output(g, v) || ti_type_of(g, v)->dtype != TC_f32)
+    if (ti_graph_gives(g, v) || ti_type_of(g, v)->dtype != TC_f32)
         return NULL;
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++) {

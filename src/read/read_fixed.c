@@ -96,12 +96,7 @@ static const char *name_of(const tc_module *m, const tc_graph *g, size_t i)
 
 static void put_instead(tc_graph *g, tc_val old, tc_val now)
 {
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            if (g->node[k]->in[i] == old)
-                g->node[k]->in[i] = now;
-    for (size_t k = 0; k < g->n_out; k++)
-        g->out[k] = g->out[k] == old ? now : g->out[k];
+    ti_graph_read_instead(g, old, now);
     for (size_t k = 0; k < g->n_mutation; k++)
         if (g->mutation[k].after == old)
             g->mutation[k].after = now;

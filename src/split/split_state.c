@@ -61,26 +61,6 @@ static tc_node *variable_node(holder *h, tc_op op, const tc_attr_tosa_variable *
     return node;
 }
 
-/* The last n nodes go to the front. */
-static void to_front(tc_graph *g, size_t n)
-{
-    tc_node **moved = tc_new_n(&g->module->ctx->scratch, tc_node *, n);
-    memcpy(moved, g->node + g->n_node - n, n * sizeof *moved);
-    memmove(g->node + n, g->node, (g->n_node - n) * sizeof *moved);
-    memcpy(g->node, moved, n * sizeof *moved);
-}
-
-static void read_instead(tc_graph *g, tc_val input, tc_val read)
-{
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            if (g->node[k]->in[i] == input)
-                g->node[k]->in[i] = read;
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == input)
-            g->out[i] = read;
-}
-
 /* Operands of the call that are v go, and the region's inputs with them; what reads those reads
  * `read`. */
 static void drop_operand(holder *h, tc_val v, tc_val read)
@@ -89,7 +69,7 @@ static void drop_operand(holder *h, tc_val v, tc_val read)
     size_t kept = 0;
     for (size_t i = 0; i < g->n_in; i++)
         if (h->call->in[i] == v)
-            read_instead(g, g->in[i], read);
+            ti_graph_read_instead(g, g->in[i], read);
         else {
             h->call->in[kept] = h->call->in[i];
             g->in[kept] = g->in[i];
@@ -137,7 +117,7 @@ static void hold(holder *h, size_t i)
     variable_node(h, TC_OP_tosa_variable, attr, initial, buffer->type);
     tc_val read =
         variable_node(h, TC_OP_tosa_variable_read, attr, TC_NONE, buffer->type)->out[0];
-    to_front(h->region, 3);
+    ti_graph_to_front(h->region, 3);
     drop_operand(h, m.before, read);
     int which = h->program->val[m.after]->index;
     variable_node(h, TC_OP_tosa_variable_write, attr, h->region->out[which], buffer->type);

@@ -244,25 +244,6 @@ static tc_status add_shader(tc_ctx *ctx, tc_graph *g, image_job *job, bool out, 
 
 /* ---- the graph --------------------------------------------------------------------------------- */
 
-static void read_instead(tc_graph *g, tc_val old, tc_val now)
-{
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            if (g->node[k]->in[i] == old)
-                g->node[k]->in[i] = now;
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == old)
-            g->out[i] = now;
-}
-
-static bool is_output(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v)
-            return true;
-    return false;
-}
-
 /* The one type that every reader of an input quantizes it to; NULL: there is none. */
 static const tc_type *quantized_to(const tc_graph *g, tc_val v)
 {
@@ -277,7 +258,7 @@ static const tc_type *quantized_to(const tc_graph *g, tc_val v)
                 return NULL;
             to = t;
         }
-    return is_output(g, v) ? NULL : to;
+    return ti_graph_gives(g, v) ? NULL : to;
 }
 
 /* Readers of an input that quantize it are gone: what they gave is `now`. */
@@ -286,7 +267,7 @@ static void drop_readers(tc_graph *g, tc_val v, tc_val now)
     size_t kept = 0;
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_rescale && g->node[k]->in[0] == v)
-            read_instead(g, g->node[k]->out[0], now);
+            ti_graph_read_instead(g, g->node[k]->out[0], now);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_rescale || g->node[k]->in[0] != v)
             g->node[kept++] = g->node[k];
@@ -315,14 +296,6 @@ static tc_val new_input(tc_graph *g, size_t i, const tc_type *type)
     ti_value_of(g, now)->index = (int)i;
     set_port(g, false, i, now);
     return now;
-}
-
-/* The last node becomes the first. */
-static void to_front(tc_graph *g)
-{
-    tc_node *last = g->node[g->n_node - 1];
-    memmove(g->node + 1, g->node, (g->n_node - 1) * sizeof *g->node);
-    g->node[0] = last;
 }
 
 /* ---- what needs no shader ---------------------------------------------------------------------- */
@@ -419,13 +392,13 @@ static tc_status use_input(tc_ctx *ctx, tc_graph *g, tc_image_port *port)
     ti_value_of(g, given)->image = port->format->format;
     if (!alias) {
         TC_TRY(add_shader(ctx, g, &job, false, given, job.tensor, NULL, &shader));
-        to_front(g);
+        ti_graph_to_front(g, 1);
         made = shader->out[0];
     }
     if (inner)
         drop_readers(g, v, made);
     else if (made != v)
-        read_instead(g, v, made);
+        ti_graph_read_instead(g, v, made);
     return TC_OK;
 }
 
