@@ -16,6 +16,7 @@
 #   make install      the command, libraries, headers, manual pages below DESTDIR and PREFIX (/usr/local); make uninstall
 #   make deb          a Debian package of the same, in build
 #   make wheel        the Python package with the library inside, in build/dist; MACHINE=arm or windows: for that one (deb: arm)
+#   make release      all that a user downloads, in build/release, from the tag of HEAD or, without one, from HEAD; TAG=v0.2.0: from that
 #   make site         the documents as a site with a search, in build/site
 #   make clean
 
@@ -67,6 +68,7 @@ coverage: setup
 
 bless: all
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
+	@python3 test/cli.py --bless build/tosac
 	@tools/cases.sh
 	@build/conformance --bless --samples 4
 	@$(MAKE) -s docs
@@ -90,11 +92,11 @@ board-table: all
 # Trained models beside the tree (ZOO), and Vela; a quarter of an hour.
 ZOO ?= ../shared/zoo
 accuracy: all
-	@python3 tools/accuracy.py build/tosac $(ZOO) doc/accuracy.md
+	@python3 tools/accuracy.py build/tosac $(ZOO) doc/figures/accuracy.md
 
-# doc/cost.md: what every trained model costs on three machines.  Minutes, most of them Vela's.
+# doc/figures/cost.md: what every trained model costs on three machines.  Minutes, most of them Vela's.
 cost-table: all
-	@python3 bench/cost-table.py doc/cost.md
+	@python3 bench/cost-table.py doc/figures/cost.md
 
 # Below DESTDIR and PREFIX; what is taken away is what would be installed.
 install: all
@@ -112,6 +114,9 @@ deb: setup
 wheel:
 	@tools/wheel.sh build/dist $(MACHINE)
 
+release:
+	@tools/release.sh $(TAG)
+
 site:
 	@tools/setup.sh site
 	@python3 tools/site.py build/site build/peers/site/bin/mkdocs
@@ -119,4 +124,4 @@ site:
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel site
+.PHONY: all setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel release site

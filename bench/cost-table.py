@@ -84,7 +84,7 @@ def main():
     kept = open(a.out).read().partition("\n" + BY_HAND) if os.path.exists(a.out) else ("", "", "")
     with open(a.out, "w") as out:
         print("# What the trained models cost\n\nMade by `make cost-table` (bench/cost-table.py); cycles in millions, by Vela's model of the machines; ~: estimated from the TOSA\n"
-              "operators, without Vela ([profile](profile.md)). *By MACs*: every multiplier busy. *By bytes*: everything the streams read and write, at the full speed\n"
+              "operators, without Vela ([profile](../profile.md)). *By MACs*: every multiplier busy. *By bytes*: everything the streams read and write, at the full speed\n"
               "of the busiest memory. *What binds*: the share of the cycles by what is behind them.\n\n"
               "| model | machine | cycles | by MACs | by bytes | what binds |\n|---|---|---|---|---|---|", file=out, flush=True)
         for folder in folders:

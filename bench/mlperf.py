@@ -107,7 +107,7 @@ def page(a):
     given = dict(d.split("=", 1) for d in a.data)
     with_vela = shutil.which("vela") is not None
     yield "# MLPerf Tiny on Ethos-U\n"
-    yield ("Made by `bench/mlperf.py FOLDER doc/mlperf-tiny.md`: MLPerf Tiny's five trained int8 files and, where there is a float one, the same network quantized by\n"
+    yield ("Made by `bench/mlperf.py FOLDER doc/figures/mlperf-tiny.md`: MLPerf Tiny's five trained int8 files and, where there is a float one, the same network quantized by\n"
            "tosac. Every stream was executed before it was written, and gave the bits of the file as TensorFlow Lite Micro computes it; cycles are those of the cost model, which agrees with Vela's\n"
            "figures, and milliseconds are at the clock of the system description (U55 500 MHz, U65 and U85 1 GHz). **No silicon was asked.** SRAM is working memory with inputs\n"
            "and outputs, flash is command stream and constants (Vela's file with its other tables was not compared). Memory modes: " +

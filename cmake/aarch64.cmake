@@ -1,4 +1,4 @@
-# 64-bit Arm by Debian's cross compiler, against a root that tools/check-arm.sh has unpacked (TOSAC_ARM_ROOT).
+# 64-bit Arm by Debian's cross compiler, against a root that tools/cross.sh has unpacked (TOSAC_ARM_ROOT).
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -62,7 +62,7 @@ def shown(words: str) -> list[str]:
     out = []
     for line in words.splitlines():
         head = line.split(":")[0]
-        out.append(f"- `{head}`:{line[len(head) + 1:]}" if ":" in line and head.replace(", ", "").isidentifier() else line)
+        out.append(f"- `{head}`:{line[len(head) + 1:]}" if ":" in line and head.replace(", ", "").isidentifier() and not head[0].isupper() else line)
     return out
 
 

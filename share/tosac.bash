@@ -10,11 +10,11 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --board --output -o --emit --calib --input -i --preprocess --quant -q --cpu --keep-odd-samples --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --share-weights --shaders --image --strict --locations --etrecord --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --board --output -o --emit --calib --input -i --preprocess --quant -q --cpu --keep-odd-samples --all-samples --reset --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --share-weights --shaders --image --strict --locations --etrecord --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--board|--output|-o|--emit|--calib|--input|-i|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--shaders|--image|--etrecord|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--calib --preprocess --merge --quant -q --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)

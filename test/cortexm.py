@@ -3,10 +3,10 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network in a8w8 and a8w4, a keyword spotter that keeps state from frame to frame, and an LSTM whose state has 8 and 16 bits; each as C
-for three cores, compiled with every
-warning, for this machine and, where arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick
-kernels on random shapes.  Prints flash, RAM and instructions, which `tosac profile` must have estimated.  Ends with "N passed, N failed, N skipped".
+The digits network in a8w8 and a8w4, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
+and a GRU (of 8 and 16 bits) whose steps are unrolled, which must be loops in C; each as C for three cores, compiled with every warning, for this machine and, where
+arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick kernels on random shapes.  Prints flash, RAM and instructions, which
+`tosac profile` must have estimated, and holds the flash that `tosac compile` prints to what the compiler makes.  Ends with "N passed, N failed, N skipped".
 """
 
 import json
@@ -36,11 +36,34 @@ MODELS = {
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
     "lstm": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"],
     "lstm16": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy", "-q", "a16w8"],
+    "unrolled": ["{work}/unrolled.ir", "--calib", "random:1"],
+    "unrolled_gru": ["{work}/unrolled_gru.ir", "--calib", "random:1"],
+    "unrolled_gru16": ["{work}/unrolled_gru.ir", "--calib", "random:1", "-q", "a16w8"],
 }
+STEPS = 24  # of the unrolled ones
 SAMPLES = 6
 SHAPES = 500
 ESTIMATE = 0.15, 1000  # the estimate of instructions may be off by this part of them and so many
+FLASH = 0.15, 600  # and that of code
 SANITIZE = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def recurrent(op, gates):
+    """A recurrent network over STEPS steps, with random weights."""
+    numbers, cells, width = random.Random(3), 12, 6
+
+    def const(name, *dims):
+        count = 1
+        for d in dims:
+            count *= d
+        return f"  %{name} = const [{', '.join(f'{numbers.uniform(-0.6, 0.6):.5f}' for _ in range(count))}] : f32[{','.join(map(str, dims))}]\n"
+
+    state = "%8, %8" if op == "lstm" else "%8"
+    last = f", f32[1,1,{cells}]" * (2 if op == "lstm" else 1)
+    return (f'graph @main(%0 "x": f32[1,{STEPS},{width}]) {{\n  %8 = full shape=[1,1,{cells}] value=0 dtype=f32 : f32[1,1,{cells}]\n'
+            + const(1, gates * cells, width) + const(2, gates * cells, cells) + const(3, gates * cells) + const(4, gates * cells)
+            + f"  %5, {'%6, %7' if op == 'lstm' else '%6'} = {op} %0, {state}, %1, %2, %3, %4 layers=1 bidirectional=false batch_first=true has_bias=true"
+            + f" : f32[1,{STEPS},{cells}]{last}\n" + "  return %5\n}\n")
 
 
 def run(command, folder):
@@ -126,9 +149,53 @@ def on_core(name, target, folder):
     return ticks * per_tick
 
 
-def check_estimate(tosac, name, target, counted):
+def try_cases(names, targets, attempt, lacks=""):
+    """attempt(tosac, name, target, folder) for each, in a folder of its own; it raises, or gives how many checks passed and were skipped.
+    The arguments of the program are TOSAC [WORK [NAME...]]; lacks: what the skipped ones lack."""
+    tosac = os.path.abspath(sys.argv[1])
+    work = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="cortexm")
+    passed = failed = skipped = 0
+    for name in sys.argv[3:] or names:
+        for target in targets:
+            folder = f"{work}/{name}-{target}"
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            try:
+                good, left = attempt(tosac, name, target, folder) or (1, 0)
+                passed, skipped = passed + good, skipped + left
+            except (RuntimeError, subprocess.TimeoutExpired) as e:
+                print(e)
+                failed += 1
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped: {lacks}" if skipped else ""))
+    return failed != 0
+
+
+def check_loops(name, folder):
+    """Steps that are the same are written once."""
+    if not name.startswith("unrolled"):
+        return
+    with open(f"{folder}/{name}.c", encoding="utf-8") as f:
+        text = f.read()
+    times = max((int(n) for n in re.findall(r"// (\d+) times", text)), default=1)
+    if times < STEPS - 3:
+        raise RuntimeError(f"{name}: no loop of {STEPS} steps, but of {times}")
+
+
+def check_flash(name, target, said, folder):
+    """What `tosac compile` says beside the objects of the model and its kernels."""
+    flash, constants, code = (int(v) for v in re.search(r"(\d+) bytes of flash \((\d+) of constants, about (\d+) of code\)", said).groups())
+    files = sorted(f for f in os.listdir(folder) if f.endswith(".c"))
+    run(["arm-none-eabi-gcc", *WARN.split(), *CORES[target][0].split(), "-c", *files], folder)
+    sizes = run(["arm-none-eabi-size", *(f[:-2] + ".o" for f in files)], folder)
+    made = sum(int(line.split()[0]) for line in sizes.splitlines()[1:])
+    print(f"{name:8} {target:14} flash {made} compiled, {flash} said ({code} of code)", flush=True)
+    if flash != constants + code or abs(flash - made) > FLASH[0] * (made - constants) + FLASH[1]:
+        raise RuntimeError(f"{name} on {target}: {flash} bytes of flash are said, {made} are made")
+
+
+def check_estimate(tosac, model, name, target, counted):
     """What `tosac profile` says beside QEMU's count."""
-    done = subprocess.run([tosac, "profile", *MODELS[name], "-t", target, "--json"], cwd=HERE, capture_output=True, text=True, check=False)
+    done = subprocess.run([tosac, "profile", *model, "-t", target, "--json"], cwd=HERE, capture_output=True, text=True, check=False)
     said = json.loads(done.stdout)
     error = said["instructions"] / counted - 1
     print(f"{name:8} {target:14} estimated {said['instructions']:12,.0f} instructions: {100 * error:+.1f} %", flush=True)
@@ -168,14 +235,18 @@ def main():
         except (RuntimeError, subprocess.TimeoutExpired) as e:
             print(e)
             failed += 1
+    for name, graph in ("unrolled", recurrent("lstm", 4)), ("unrolled_gru", recurrent("gru", 3)):
+        with open(f"{work}/{name}.ir", "w", encoding="utf-8") as f:
+            f.write(graph)
     for name in sys.argv[3:] or MODELS:
+        model = [w.format(work=work) for w in MODELS[name]]
         for target in CORES:
             folder = f"{work}/{name}-{target}"
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(folder)
             try:
-                for kind in ("c", "ir"):
-                    run([tosac, "compile", *MODELS[name], "-t", target, "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE)
+                said = {kind: run([tosac, "compile", *model, "-t", target, "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE) for kind in ("c", "ir")}
+                check_loops(name, folder)
                 want = expected(tosac, name, folder)
             except RuntimeError as e:
                 print(e)
@@ -189,7 +260,8 @@ def main():
                     if where == "host":
                         on_host(name, folder)
                     else:
-                        check_estimate(tosac, name, target, on_core(name, target, folder))
+                        check_estimate(tosac, model, name, target, on_core(name, target, folder))
+                        check_flash(name, target, said["c"], folder)
                     good = outputs(folder) == want
                     if not good:
                         print(f"{name} for {target} on the {where}: other bytes than 'tosac run'")

@@ -10,11 +10,9 @@ Networks of cortexm.py and small TOSA programs, each for three cores, in which c
 import os
 import random
 import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 
 import cortexm
 from cortexm import EXAMPLE, HERE, MODELS, SANITIZE, WARN, expected, outputs, read_npy, run, sources, write_npy
@@ -141,29 +139,14 @@ def try_piece(tosac, name, target, folder):
     return read_npy(f"{folder}/out/output_0.npy"), {function} if function else set()
 
 
-def main():
-    tosac = os.path.abspath(sys.argv[1])
-    work = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="cortexm")
-    passed = failed = 0
-    for target in cortexm.CORES:
-        for name in (*NETWORKS, *pieces()):
-            folder = f"{work}/{name}-{target}"
-            shutil.rmtree(folder, ignore_errors=True)
-            os.makedirs(folder)
-            try:
-                want, functions = (try_network if name in NETWORKS else try_piece)(tosac, name, target, folder)
-                if called(name, folder) != functions:
-                    raise RuntimeError(f"{name} for {target} calls {called(name, folder)}, not {functions}")
-                on_host(name, target, folder)
-                if outputs(folder) != want:
-                    raise RuntimeError(f"{name} for {target}: other bytes than 'tosac run'")
-                passed += 1
-            except (RuntimeError, subprocess.TimeoutExpired) as e:
-                print(e)
-                failed += 1
-    print(f"{passed} passed, {failed} failed")
-    return failed != 0
+def attempt(tosac, name, target, folder):
+    want, functions = (try_network if name in NETWORKS else try_piece)(tosac, name, target, folder)
+    if called(name, folder) != functions:
+        raise RuntimeError(f"{name} for {target} calls {called(name, folder)}, not {functions}")
+    on_host(name, target, folder)
+    if outputs(folder) != want:
+        raise RuntimeError(f"{name} for {target}: other bytes than 'tosac run'")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(cortexm.try_cases((*NETWORKS, *pieces()), cortexm.CORES, attempt))

@@ -14,8 +14,10 @@
  *   what it prints: its output, then its messages, then "exit N" unless it is 0
  *
  * Of what it prints, constants of many numbers are shown by their ends, how many there are and a
- * hash; those that TABLE looks up by the name of the operator that the case is about; of how far a compiled program is from its model, what every machine agrees on: steps of
- * quantized outputs.
+ * hash; those that TABLE looks up by the name of the operator that the case is about; of how far a
+ * compiled program is from its model, what every machine agrees on: steps of quantized outputs.
+ * Of more than LONG lines, the first and the last, and between them how many others there are, their
+ * operators and a hash.
  *
  * Commands run in the folder of the case.  --bless writes what comes out today. */
 #include <errno.h>
@@ -212,7 +214,7 @@ static size_t number_at(tc_str list, size_t k)
 static bool is_word(tc_str text, size_t at, const char *word)
 {
     size_t n = strlen(word);
-    return text.n - at >= n && memcmp(text.p + at, word, n) == 0;
+    return text.n >= at + n && memcmp(text.p + at, word, n) == 0;
 }
 
 /* The operator of a line "%1 = gelu %0 ..."; none: it is no such line. */
@@ -301,6 +303,59 @@ static void put_summary(tc_buf *out, char *line, char *against)
     ti_buf_text(out, "\n");
 }
 
+enum { LONG = 120, FIRST = 56, LAST = 20, MOST_KINDS = 64 }; /* lines; kinds of operators */
+
+/* "... 240 lines: 96 rescale, 12 table, 3 other; 5ad4e17c", the operators in the order in which they
+ * come. */
+static void put_elided(tc_buf *out, tc_str text, size_t lines)
+{
+    tc_str kinds[MOST_KINDS], rest = text;
+    size_t counts[MOST_KINDS], n = 0, other = lines;
+    while (rest.n) {
+        tc_str op = operator_in(take_line(&rest));
+        if (is_word(op, 0, "tosa."))
+            op = (tc_str){op.p + 5, op.n - 5};
+        size_t k = 0;
+        while (k < n && (kinds[k].n != op.n || memcmp(kinds[k].p, op.p, op.n) != 0))
+            k++;
+        if (!op.n || k == MOST_KINDS)
+            continue;
+        if (k == n) {
+            kinds[n] = op;
+            counts[n++] = 0;
+        }
+        counts[k]++;
+        other--;
+    }
+    ti_buf_printf(out, "... %zu lines:", lines);
+    for (size_t k = 0; k < n; k++)
+        ti_buf_printf(out, " %zu %.*s,", counts[k], (int)kinds[k].n, kinds[k].p);
+    ti_buf_printf(out, " %zu other; %08x\n", other,
+                  (unsigned)(ti_hash(text.p, text.n, 0) & UINT32_MAX));
+}
+
+/* The first and the last lines of a long text. */
+static tc_str ends_of(tc_ctx *ctx, tc_str text)
+{
+    tc_str rest = text;
+    size_t lines = 0, first = 0, last = 0;
+    while (rest.n && take_line(&rest).n)
+        lines++;
+    if (lines <= LONG)
+        return text;
+    rest = text;
+    for (size_t k = 0; k < lines - LAST; k++) {
+        last += take_line(&rest).n;
+        first = k + 1 == FIRST ? last : first;
+    }
+    tc_buf out;
+    ti_buf_init(&out, &ctx->arena);
+    ti_buf_put(&out, text.p, first);
+    put_elided(&out, (tc_str){text.p + first, last - first}, lines - FIRST - LAST);
+    ti_buf_put(&out, text.p + last, text.n - last);
+    return (tc_str){ti_buf_cstr(&out), out.size};
+}
+
 static tc_str shown(tc_ctx *ctx, tc_str text, tc_str input)
 {
     tc_str op = operator_of(input);
@@ -318,7 +373,7 @@ static tc_str shown(tc_ctx *ctx, tc_str text, tc_str input)
         else
             ti_buf_put(&out, line.p, line.n);
     }
-    return (tc_str){ti_buf_cstr(&out), out.size};
+    return ends_of(ctx, (tc_str){ti_buf_cstr(&out), out.size});
 }
 
 /* ---- the difference ---- */

@@ -89,7 +89,7 @@ if [ "${1:-}" != --no-deb ] && command -v dpkg-deb >/dev/null; then
     check "the package names what it needs" eval "dpkg-deb -f $package Depends | grep -q 'libc6 (>= .*libprotobuf-c1.*libzip4'"
     check "what it needs is what is there" eval "for p in \$(dpkg-deb -f $package Depends | tr -d ' ' | sed 's/([^)]*)//g; s/,/ /g'); do dpkg-query -W \$p >/dev/null || exit 1; done"
     check "the package unpacks" dpkg-deb -x "$package" "$dir/root"
-    check "and runs" says 'tosac 0' env LD_LIBRARY_PATH="$(dirname "$(find "$dir/root/usr/lib" -name 'libtosac.so.0')")" "$dir/root/usr/bin/tosac" --version
+    check "and runs" says 'tosac 0' env LD_LIBRARY_PATH="$(dirname "$(find "$dir/root/usr/lib" -name 'libtosac.so.0.*' | head -1)")" "$dir/root/usr/bin/tosac" --version
 fi
 echo "$good passed, $bad failed"
 [ $bad = 0 ]

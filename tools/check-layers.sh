@@ -1,30 +1,34 @@
 #!/usr/bin/env bash
-# Headers are included in one direction only:
-#
-#   base < num < fast < ir < run < target < { read tidy quant split lower executorch < tflm, emit } < cost < drive < show < advise < report
-#   include/tosac < cli
-#   base < { num wire } < npu < codegen < { emit cortexm }; npu < { read cost }; base < { num wire } < shader; the table of operators (ir) names kernels of npu and shader
-#   base < wire < { read quant lower emit text }; text < api
-#
-# The one look upward is num/kernels.h, which reads the table ir/op.def.       check-layers.sh [SRC]
+# Folders of src use one another in one direction only, by their headers and by their functions: CONTRIBUTING.md's table of folders says
+# what each stands on.                                                  check-layers.sh [SRC [LIBRARY [CONTRIBUTING.md]]]
 set -euo pipefail
-src=${1:-src}
-core="base num fast ir run target"
-stages="$core wire npu read tidy quant split lower sizes executorch tflm codegen cortexm emit"
-declare -A may=(
-    [base]="base" [num]="base num" [fast]="base num fast" [ir]="base num fast ir"
-    [run]="base num fast ir run" [target]="$core" [wire]="base wire"
-    [npu]="base num wire npu" [shader]="base num wire shader"
-    [read]="$core wire npu read" [tidy]="$core tidy" [quant]="$core wire quant" [split]="$core split" [lower]="$core wire lower" [sizes]="base num ir sizes"
-    [executorch]="$core executorch" [tflm]="$core executorch tflm" [codegen]="$core npu codegen" [cortexm]="$core codegen cortexm" [emit]="$core wire npu codegen emit"
-    [cost]="$core wire npu read cost" [text]="base num wire text"
-    [drive]="$stages cost drive"
-    [show]="$stages cost drive show"
-    [api]="$stages cost drive show text api"
-    [advise]="$core npu quant tidy cost drive advise" # what could be changed
-    [report]="$core wire npu executorch cost drive advise report" # a page about what was made
-    [cli]="cli" # and the public headers: the command line is a client like any other
+src=${1:-src} library=${2:-build/libtosac.a} page=${3:-CONTRIBUTING.md}
+# What looks upward all the same: FILE NAME, a header or a function.
+known=(
+    "num/kernels.h ../ir/op.def" # the kernels' prototypes are made from the table of operators
+    "ir/op.c ti_num_ethosu" # the same table names the kernel of every operator; these two run a program of the simulator
+    "ir/op.c ti_num_tosa_shader" # and of the interpreter of shaders
+    "ir/op.c ti_shape_tosa_shader"
 )
+declare -A stands may
+while IFS='|' read -r _ folder _ on _; do
+    [[ $folder =~ \`src/([a-z]+)\` ]] && stands[${BASH_REMATCH[1]}]=$on
+done <"$page"
+# All that a folder stands on, into `found`.
+descend() {
+    local folder
+    for folder in ${stands[$1]-}; do
+        case " $found " in
+        *" $folder "*) ;;
+        *) found="$found $folder" && descend "$folder" ;;
+        esac
+    done
+}
+for folder in "${!stands[@]}"; do
+    found=$folder
+    descend "$folder"
+    may[$folder]=$found
+done
 looked=0 wrong=0
 # "FILE FOLDER-OF-THE-FILE HEADER FOLDER-OF-THE-HEADER" for every include.
 includes() {
@@ -37,39 +41,71 @@ includes() {
             from = substr(file, length(src) + 1); sub(/\/.*/, "", from)
             to = n < 1 ? "outside" : part[1]
             if (header ~ /^tosac\//) to = from # the public headers are for everybody
-            print file, from, header, to
+            print substr(file, length(src) + 1), from, header, to
         }'
 }
-while read -r file from header to; do
+# "FILE FOLDER-OF-THE-FILE FUNCTION FOLDER-OF-THE-FUNCTION" for every use of a function or constant of another folder.
+uses() {
+    { find "$src" -name '*.c' -printf 'file %P\n' && nm -A -P -g "$library"; } | awk '
+        $1 == "file" { name = $2; sub(/.*\//, "", name); path[name] = $2; next }
+        {
+            name = $1; sub(/\.o\]?:$/, "", name); sub(/.*[\/:\[]/, "", name)
+            if (!(name in path)) next # made from a table
+            folder = path[name]; sub(/\/.*/, "", folder)
+            if ($3 == "U") { n++; by[n] = path[name]; from[n] = folder; used[n] = $2 } else of[$2] = folder
+        }
+        END { for (i = 1; i <= n; i++) if (used[i] in of && of[used[i]] != from[i]) print by[i], from[i], used[i], of[used[i]] }'
+}
+declare -A met
+# look HOW FILE FOLDER NAME FOLDER-OF-THE-NAME
+look() {
     looked=$((looked + 1))
-    [ "$file $header" = "$src/num/kernels.h ../ir/op.def" ] && continue
-    case " ${may[$from]-} " in
-    *" $to "*) ;;
-    *)
-        echo "$file: error: '$from' includes \"$header\", which is not below it [layers]" >&2
+    case " ${may[$3]-} " in *" $5 "*) return ;; esac
+    for one in "${known[@]}"; do
+        [ "$one" = "$2 $4" ] && met[$one]=1 && return
+    done
+    echo "$src/$2: error: '$3' $1 '$4' of '$5', which is not below it [layers]" >&2
+    wrong=$((wrong + 1))
+}
+for folder in "$src"/*/; do
+    folder=$(basename "$folder")
+    [ -n "${stands[$folder]+row}" ] && continue
+    echo "$src/$folder: error: $page has no row for it in its table of folders [layers]" >&2
+    wrong=$((wrong + 1)) looked=$((looked + 1))
+done
+while read -r file from header to; do look includes "$file" "$from" "$header" "$to"; done < <(includes)
+skipped=0
+if [ -f "$library" ]; then
+    while read -r file from name to; do look uses "$file" "$from" "$name" "$to"; done < <(uses)
+    for one in "${known[@]}"; do
+        looked=$((looked + 1))
+        [ -n "${met[$one]-}" ] && continue
+        echo "$0: error: nothing uses '$one' any more: strike it from what looks upward [layers]" >&2
         wrong=$((wrong + 1))
-        ;;
-    esac
-done < <(includes)
+    done
+else
+    echo "there is no $library: uses of functions are not looked at"
+    skipped=1
+fi
 # Detours around Vela can be deleted one day: nothing includes them.  Forms for Ethos-U: nothing but those does.
 while IFS= read -r line; do
     echo "$line: error: stands on a form for one machine or one compiler [rooms]" >&2
     wrong=$((wrong + 1))
     looked=$((looked + 1))
 done < <(grep -rnE --include='*.[ch]' '#include ".*(vela|ethosu)/' "$src" | grep -vE "^$src/lower/(vela/.*ethosu|vela/.*vela|ethosu/.*ethosu)/")
-# A machine is known by its record (src/target/machine.h): nothing else asks for one by name.
+# A machine is known by its record (src/machine): nothing else asks for one by name.
 while IFS= read -r line; do
     echo "$line: error: asks for a machine by name; its record has abilities and costs [machines]" >&2
     wrong=$((wrong + 1))
     looked=$((looked + 1))
-done < <(grep -rnE --include='*.[ch]' 'TC_FEATURE_U55|tc_machine_(u55|u65|u85|vgf|cpu)\b' "$src" | grep -v "^$src/target/")
+done < <(grep -rnE --include='*.[ch]' 'TC_FEATURE_U55|tc_machine_(u55|u65|u85|vgf|cpu)\b' "$src" | grep -vE "^$src/(target|machine)/")
 # A file is known by its name alone: no two are called the same.
 while IFS= read -r name; do
     echo "$(find "$src" -name "$name" | sort | paste -sd' '): error: files of one name [names]" >&2
     wrong=$((wrong + 1))
     looked=$((looked + 1))
 done < <(find "$src" \( -name '*.[ch]' -o -name '*.def' \) -printf '%f\n' | sort | uniq -d)
-echo "layers: $((looked - wrong)) passed, $wrong failed"
+echo "layers: $((looked - wrong)) passed, $wrong failed, $skipped skipped"
 # What is made is made in an order that the program says (check-order.py).
 if command -v python3 >/dev/null; then
     python3 "$(dirname "$0")/check-order.py" "$src" || wrong=$((wrong + 1))

@@ -26,7 +26,7 @@ export -f one
 export BUILD=$build HEADERS=$headers WORK=build/macos
 mkdir -p build/macos/object
 for target in aarch64-macos; do
-    git ls-files 'src/*.c' | grep -vE 'cortexm/kernels/|base/windows/' >build/macos/files
+    git ls-files 'src/*.c' | grep -vE 'cortexm/kernels/|base/windows/|wire/static/' >build/macos/files
     xargs -a build/macos/files -n 1 -P "$(nproc)" bash -c 'one "$@"' one $target >build/macos/said
     wrong=$(grep -c "^$target " build/macos/said || true)
     bad=$((bad + wrong)) good=$((good + $(wc -l <build/macos/files) - wrong))

@@ -39,6 +39,7 @@ if [ -x "$torch" ] && "$torch" -c 'import torch, pytest' 2>/dev/null; then
     "$torch" -m venv "$dir/torch" && "$torch" -c 'import site; print(site.getsitepackages()[0])' >"$("$dir/torch/bin/python" -c 'import site; print(site.getsitepackages()[0])')/other.pth"
     "$dir/torch/bin/pip" install -q --no-deps "$dir"/tosac-*.whl >/dev/null 2>&1
     tests "$dir/torch/bin/python" test_torch.py || code=1
+    tests "$dir/torch/bin/python" test_docs.py -k runs || code=1
 else
     echo "there is no torch: TOSAC_TORCH names a Python that has it"
     echo "0 passed, 0 failed, 1 skipped"

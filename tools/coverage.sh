@@ -22,7 +22,7 @@ tried() { # COMMAND...: what fails here fails in make check, with its words
 }
 for test in $dir/unit-*; do [ -x "$test" ] && tried "$test"; done
 tried $dir/golden test/golden
-tried test/cli.sh $dir/tosac
+tried python3 test/cli.py $dir/tosac
 tried test/quantize.sh $dir/tosac $cases/fixtures
 tried test/codegen.sh $dir/npu-own $cases/suites/public full
 for suite in aten lowered programs fixtures world; do tried $dir/conformance $suite --cases $cases; done

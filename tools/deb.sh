@@ -2,7 +2,8 @@
 # A Debian package of the command, the libraries and the headers.
 #       deb.sh [FOLDER [BUILD]]: where it goes (build), and a build to take them from; build/arm/build (tools/cross.sh) gives one for arm64
 #
-# Without BUILD they are built for it: optimised, without assertions, below /usr/lib/<machine>.
+# Without BUILD they are built for it: optimised, without assertions, below /usr/lib/<machine>.  With SOURCE_DATE_EPOCH the same build
+# gives the same package, byte for byte.
 # What it depends on is read from what was linked: the packages that own the libraries, and the oldest C library with
 # the symbols that are used.
 set -euo pipefail
@@ -11,7 +12,8 @@ out=${1:-build}
 dir=${2:-build-deb}
 stage=$dir/stage
 machine=$(dpkg --print-architecture)
-triple='' tool='' root=''
+tool='' root=''
+umask 022
 
 if [ -z "${2:-}" ]; then
     triple=$(gcc -print-multiarch 2>/dev/null || true)
@@ -24,11 +26,12 @@ fi
 if [ "$(od -An -tu1 -j18 -N1 "$dir/libtosac.so" | tr -d ' ')" = 183 ] && [ "$machine" != arm64 ]; then
     machine=arm64 tool=aarch64-linux-gnu- root=${TOSAC_ARM_ROOT:-$(dirname "$dir")/root}
 fi
+libdir=usr/$(sed -nE 's/^CMAKE_INSTALL_LIBDIR:[A-Z]+=//p' "$dir/CMakeCache.txt")
 rm -rf $stage
 DESTDIR=$(realpath -m $stage) cmake --install $dir --prefix /usr >/dev/null
 find $stage -name '*.1' -exec gzip -9n {} +
-${tool}strip --strip-unneeded $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.*
-${tool}strip --strip-debug "$stage/usr/lib${triple:+/$triple}"/libtosac.a
+${tool}strip --strip-unneeded $stage/usr/bin/tosac "$stage/$libdir"/libtosac.so.*.*.*
+${tool}strip --strip-debug "$stage/$libdir"/libtosac.a
 
 owner() { # NAME of a library: the package it is in
     local path
@@ -45,13 +48,13 @@ owner() { # NAME of a library: the package it is in
 # Packages that own the libraries which are named in the files, or loaded when they are wanted.
 owners() {
     local name
-    { ${tool}objdump -p $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' && cat $dir/late.txt; } | sort -u |
+    { ${tool}objdump -p $stage/usr/bin/tosac "$stage/$libdir"/libtosac.so.*.*.* | awk '/NEEDED/ {print $2}' && cat $dir/late.txt; } | sort -u |
         while read -r name; do
             [[ $name == libtosac.so* ]] && continue
             owner "$name"
         done | sort -u
 }
-glibc=$(${tool}objdump -T $stage/usr/bin/tosac "$stage/usr/lib${triple:+/$triple}"/libtosac.so.*.*.* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
+glibc=$(${tool}objdump -T $stage/usr/bin/tosac "$stage/$libdir"/libtosac.so.*.*.* | grep -oE 'GLIBC_[0-9.]+' | sort -Vu | tail -1)
 depends=
 for package in $(owners); do
     if [ "$package" = libc6 ]; then
@@ -70,7 +73,7 @@ Package: tosac
 Version: $version
 Architecture: $machine
 Maintainer: The tosac authors <tosac@localhost>
-Installed-Size: $(du -k -s $stage/usr | cut -f1)
+Installed-Size: $(find $stage/usr -printf '%y %s\n' | awk '{n += $1 == "f" ? int(($2 + 1023) / 1024) : 1} END {print n}')
 Depends: $depends
 Recommends: libprotobuf-c-dev
 Section: science
@@ -83,5 +86,5 @@ Description: quantizing ahead-of-time compiler for Arm machine-learning targets
  headers, manual pages and completions.
 END
 printf 'activate-noawait ldconfig\n' >$stage/DEBIAN/triggers
-dpkg-deb --root-owner-group --build $stage "$out/tosac_${version}_$machine.deb" >/dev/null
+dpkg-deb --root-owner-group --threads-max=1 --build $stage "$out/tosac_${version}_$machine.deb" >/dev/null
 echo "$out/tosac_${version}_$machine.deb: needs $depends"

@@ -155,10 +155,6 @@ static tc_status write_passes(const char *folder)
                        "\n| list | passes | what it is for |\n|---|---|---|\n");
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         ti_buf_printf(&page, "| `%s` | `%s` | %s |\n", list->name, list->passes, list->doc);
-    ti_buf_text(&page, "\nNames of the release before, which `tosac opt --pass` accepts for one "
-                       "release.\n\n| before | now |\n|---|---|\n");
-    for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
-        ti_buf_printf(&page, "| `%s` | `%s` |\n", r->before, r->now);
     return end(&page, folder, "passes.md");
 }
 
@@ -340,7 +336,7 @@ static tc_status write_tflite(const char *folder)
           "here is an error that names it, its node and its version; `settled` means constant, or "
           "following from shapes, or, in `tosac run`, from its data. *Quantized*: whether it is "
           "read on int8, uint8 and int16 codes, with the bits of the runtime's reference kernels "
-          "(tflite-bits.md). Strings, tables of them and random numbers are rejected.");
+          "(figures/tflite-bits.md). Strings, tables of them and random numbers are rejected.");
     ti_buf_text(&page, "| operator | versions | becomes | quantized | |\n|---|---|---|---|---|\n");
     for (size_t i = 0; i < TC_COUNT(row); i++) {
         bool refused = ti_text_eq(row[i].build, "refused");

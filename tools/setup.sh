@@ -104,10 +104,12 @@ zig)
     environment build/peers/zig ziglang==0.17.0
     ;;
 site)
-    [ ! -x build/peers/site/bin/mkdocs ] || exit 0
+    [ ! -e build/peers/site/.done-9.8.1 ] || exit 0
     python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     mkdir -p build/peers
-    environment build/peers/site mkdocs==1.6.1 'mkdocs-material>=9.5,<10'
+    rm -rf build/peers/site
+    environment build/peers/site mkdocs==1.6.1 mkdocs-material==9.8.1 pymdown-extensions==13.1 Markdown==3.11.3 Pygments==2.21.0 Jinja2==3.1.6
+    touch build/peers/site/.done-9.8.1
     ;;
 vela)
     if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi

@@ -4,7 +4,8 @@
 
 The pages are copied as they are, in the folders where they lie, so that their links hold; a file that one of them links to comes
 along, and a folder gets a page that lists it.  What is in which group of the menu, and its name, doc/README.md has.  mkdocs runs
-with --strict; links to pages, files and headings that are not there are errors, and so is a script or a picture of another host.
+with --strict; links to pages, files and headings that are not there are errors, and so is a script or a picture of another host, and a
+block of code or a table that is not shown as one.
 The search asks for a server: python3 -m http.server -d OUT/site.
 """
 from __future__ import annotations
@@ -14,11 +15,14 @@ import re
 import shutil
 import subprocess
 import sys
+from html.parser import HTMLParser
 from pathlib import Path
+from typing import Optional
 from urllib.parse import unquote
 
 TOP = Path(__file__).resolve().parent.parent
 LOADED = re.compile(r'<(?:script|img|iframe|link rel="?stylesheet"?)\b[^>]*\b(?:src|href)="?((?:https?:)?//[^" >]+)')
+ITEM = re.compile(r"(?:[-*]|\d+\.) ")
 LINK = re.compile(r"(\]\()([^)\s#]+)([^)]*\))")
 
 SETTINGS = """\
@@ -46,6 +50,18 @@ markdown_extensions:
 validation: {{nav: {{omitted_files: ignore, not_found: warn}}, links: {{not_found: warn, anchors: warn, absolute_links: warn, unrecognized_links: warn}}}}
 nav:
 {nav}"""
+
+
+def spaced_lists(words: str) -> str:
+    """Lists that follow a line of a paragraph get an empty line before them: Python's Markdown takes them for its words otherwise."""
+    out, code, before = [], False, ""
+    for line in words.splitlines():
+        code ^= line.startswith("```")
+        if not code and ITEM.match(line) and before and not ITEM.match(before) and not before.startswith((" ", "#", "```")):
+            out.append("")
+        out.append(line)
+        before = line
+    return "\n".join(out) + "\n"
 
 
 def stage(docs: Path) -> None:
@@ -80,7 +96,9 @@ def stage(docs: Path) -> None:
             waiting.append(path)
             return m[0]
 
-        outside = re.split(r"(^```.*?^```$|^    .*?$|`[^`\n]*`)", page.read_text(), flags=re.M | re.S)
+        words = re.sub(r"^(```\w+) \w+$", r"\1", page.read_text(), flags=re.M)  # "python torch": the second word is for our tests
+        words = spaced_lists(words)
+        outside = re.split(r"(^```.*?^```$|^    .*?$|`[^`\n]*`)", words, flags=re.M | re.S)
         to.write_text("".join(part if i % 2 else LINK.sub(follow, part) for i, part in enumerate(outside)))
 
 
@@ -138,6 +156,56 @@ def check_links(site: Path) -> int:
     return count
 
 
+class Rendered(HTMLParser):
+    """What a page shows: its blocks of code, its tables, and words outside of code."""
+
+    EMPTY = {"br", "img", "link", "meta", "input", "hr", "source", "wbr"}
+
+    def __init__(self, words: str):
+        super().__init__()
+        self.open: list[str] = []
+        self.blocks = self.tables = 0
+        self.words: list[str] = []
+        self.feed(words)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, Optional[str]]]) -> None:
+        self.blocks += tag == "pre"
+        self.tables += tag == "table"
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not {"code", "pre", "script", "style"} & set(self.open):
+            self.words.append(data)
+
+
+MARKS = re.compile(r"```|\|\s*:?---|\]\([^)\s]+\)|\*\*\w|`")  # of Markdown, which a page shows only where it was not understood
+
+
+def check_rendered(docs: Path, site: Path) -> int:
+    """Every block of code and every table of a page is one in HTML too, and no mark is left in the words; how many blocks and tables."""
+    count, bad = 0, []
+    for page in sorted(docs.glob("**/*.md")):
+        source = page.read_text()
+        html = site / page.relative_to(docs).with_name("index.html" if page.name == "README.md" else f"{page.stem}.html")
+        shown = Rendered(html.read_text())
+        outside = re.sub(r"^```.*?^```$", "```", source, flags=re.M | re.S)
+        blocks, tables = len(re.findall(r"^```$", outside, re.M)), len(re.findall(r"^ *\|[-:| ]*---[-:| ]*\|$", outside, re.M))
+        bad += [f"{page.relative_to(docs)}: {blocks} blocks of code, {shown.blocks} shown"] * (shown.blocks < blocks)
+        bad += [f"{page.relative_to(docs)}: {tables} tables, {shown.tables} shown"] * (shown.tables != tables)
+        bad += [f"{page.relative_to(docs)}: a mark is left: {w.strip()[:80]!r}" for w in shown.words if MARKS.search(w)]
+        bad += [f"{page.relative_to(docs)}: a list is shown as words: {w.strip()[:80]!r}" for w in re.findall(r"<p>[^<]*(?:<(?!/p)[^<]*)*</p>", html.read_text())
+                if re.search(r"\n(?:-|\d+\.) ", w) and "<pre" not in w]
+        count += blocks + tables
+    if bad:
+        raise SystemExit("site.py: pages that are not shown as they are meant:\n" + "\n".join(bad))
+    return count
+
+
 def main(out: Path, mkdocs: str) -> None:
     docs, site = out / "pages", out / "site"
     shutil.rmtree(docs, ignore_errors=True)
@@ -146,8 +214,9 @@ def main(out: Path, mkdocs: str) -> None:
     settings.write_text(SETTINGS.format(docs=docs.resolve(), site=site.resolve(), nav=menu()))
     subprocess.run([mkdocs, "build", "--strict", "--quiet", "--clean", "-f", str(settings)], check=True,
                    env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
-    links = check_links(site.resolve())
-    print(f"{site}/index.html: {len(list(site.glob('**/*.html')))} pages, {links} links inside, all of them lead somewhere")
+    links, blocks = check_links(site.resolve()), check_rendered(docs, site)
+    print(f"{site}/index.html: {len(list(site.glob('**/*.html')))} pages, {links} links inside, all of them lead somewhere; "
+          f"{blocks} blocks of code and tables, all of them shown")
 
 
 if __name__ == "__main__":

@@ -50,15 +50,15 @@ extern "C" {
 
 /* The version of these headers; CMakeLists.txt reads it from here. */
 #define TOSAC_VERSION_MAJOR 0
-#define TOSAC_VERSION_MINOR 1
+#define TOSAC_VERSION_MINOR 2
 #define TOSAC_VERSION_PATCH 0
 #define TOSAC_VERSION_NUMBER                                                                       \
     (TOSAC_VERSION_MAJOR * 10000 + TOSAC_VERSION_MINOR * 100 + TOSAC_VERSION_PATCH)
 
-/* "tosac 0.1.0": the version of the library that is loaded. */
+/* "tosac 0.2.0": the version of the library that is loaded. */
 TC_API const char *tc_version(void);
 
-/* The same as a number that compares with TOSAC_VERSION_NUMBER: 100 for 0.1.0. */
+/* The same as a number that compares with TOSAC_VERSION_NUMBER: 200 for 0.2.0. */
 TC_API int tc_version_number(void);
 
 /* The result of a call; the first five and the last are also the command line's exit codes. */

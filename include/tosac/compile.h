@@ -24,6 +24,8 @@ typedef struct tc_compile_quant {
     tc_dataset *samples;       /* calibration data; NULL: none */
     bool only_if_needed;       /* samples alone do not ask for quantization */
     bool keep_odd;             /* keep every calibration sample, outliers too */
+    bool all_samples;          /* none are kept back to measure on, and accuracy is optimistic */
+    bool reset;                /* start every calibration sample from the initial state */
     uint64_t reserved[4];      /* for later versions: 0 */
 } tc_compile_quant;
 
@@ -188,6 +190,12 @@ TC_API TC_MUST_USE tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compi
 /* The compiled program as a model, to query, write or run; it belongs to `compiled`. */
 TC_API const tc_model *tc_compiled_model(const tc_compiled *compiled);
 
+/* The program that was made last, as a model to run: bit for bit what its file computes on the target.
+ * Nothing is made for it, so sizes, reports and the verdict stay; where no program was made, it is the
+ * one that tc_compiled_model() returns.  It lives as long as the context. */
+TC_API TC_MUST_USE tc_status tc_compiled_made(tc_ctx *ctx, const tc_compiled *compiled,
+                                              const tc_model **out);
+
 /* ---- what runs where ---- */
 
 typedef struct tc_compiled_info {
@@ -202,6 +210,10 @@ typedef struct tc_compiled_info {
     size_t samples;           /* on which the result was run beside the model; 0: it was not */
     size_t set_aside;         /* of these, samples that calibration had set aside */
     bool invented;            /* there was no data: random samples were used */
+    bool kept_back;           /* those samples were kept back from a first quantization, and sqnr_db is
+                                 never above what that has on them */
+    size_t calibration_samples; /* the typed program was measured on so many, too, while it was
+                                   quantized */
 } tc_compiled_info;
 TC_SIZED_RECORD(tc_compiled_info)
 
@@ -212,8 +224,9 @@ typedef struct tc_accuracy {
     const char *output;                    /* its name */
     bool real;                             /* float or quantized: look at sqnr_db; false: look at
                                               agreement */
-    double sqnr_db;                        /* 10 log10 (sum a^2 / sum (a - b)^2); INFINITY: no
-                                              difference */
+    double sqnr_db;                        /* 10 log10 (sum a^2 / sum (a - b)^2), or what quantizing
+                                              has measured of the typed program where that is
+                                              less; INFINITY: no difference */
     double agreement;                      /* share of elements that are equal */
     int64_t lost;                          /* elements that are NaN or infinite here, finite in
                                               the model */

@@ -53,8 +53,8 @@ TC_API TC_MUST_USE tc_status tc_profile_open(tc_ctx *ctx, const char *path,
 TC_API TC_MUST_USE tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled,
                                                  tc_profile **out);
 
-/* The same without Vela: operations are estimated from the regions' TOSA operators, blocks are
- * chosen as Vela would, weights count by their entropy.  Fast, for comparing candidates;
+/* The same without making the streams: their operations and blocks by the back end that would make
+ * them, weights as many bytes as they are expected to have.  Fast, for comparing candidates;
  * doc/profile.md has its error. */
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
 tc_profile_estimate(tc_ctx *ctx, tc_compiled *compiled, tc_profile **out);

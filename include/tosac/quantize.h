@@ -51,7 +51,7 @@ enum {
     TC_ENTRY_RANGE = 1 << 1, /* qmin and qmax */
     TC_ENTRY_SYMMETRIC = 1 << 2,
     TC_ENTRY_PER_CHANNEL = 1 << 3,
-    TC_ENTRY_OBSERVER = 1 << 4, /* and percentile */
+    TC_ENTRY_OBSERVER = 1 << 4, /* and percentile, where that is not 0 */
     TC_ENTRY_FLOOR = 1 << 5,
     TC_ENTRY_FIXED = 1 << 6, /* scale and zero */
     TC_ENTRY_GROUP = 1 << 7
@@ -70,7 +70,7 @@ typedef struct tc_quant_entry {
     bool symmetric;   /* the zero point is 0 */
     bool per_channel; /* weights: a scale for each output channel */
     tc_observer_kind observer;
-    double percentile; /* of each end, such as 99.99 */
+    double percentile; /* of each end, such as 99.99; 0: what a wider entry says, else 99.99 */
     double floor;      /* the least scale */
     double scale;      /* fixed: > 0 */
     int64_t zero;
@@ -98,9 +98,11 @@ typedef struct tc_quantize_options {
     const tc_observations *merge; /* of other runs, in any order */
     size_t n_merge;
     bool keep_odd;         /* keep every sample, outliers too */
+    bool reset;            /* start every sample from the initial state, as tc_program_run_data() can */
     double budget_seconds; /* skip methods that have not begun by then; 0: no limit */
     const char *target;    /* what it will be compiled for; NULL: TOSA-1.0+INT.  tc_compile() then
                               gives the same bytes as it does for the float model */
+    bool all_samples;      /* none are kept back to measure on, and sqnr_db is optimistic */
 } tc_quantize_options;
 TC_SIZED_RECORD(tc_quantize_options)
 
@@ -119,12 +121,16 @@ typedef struct tc_quantize_report {
     double first_pass, second_pass; /* over the samples */
     double read;                    /* of these two: reading samples */
     double search, rank, correct;
-    double sqnr_db;               /* of the outputs, typed against float, on calibration samples;
-                                     0: not known */
-    double plain_sqnr_db;         /* the same when every code is just the nearest */
-    double agreement;             /* share of samples with the same argmax of the first output */
+    double sqnr_db;               /* of the output that has the least, typed against float, on the
+                                     samples of measured_on; 0: not known */
+    double plain_sqnr_db;         /* of all outputs when every code is just the nearest, on
+                                     calibration samples, as methods are judged */
+    double agreement;             /* share of these with the same argmax of the first output */
     const tc_method_gain *method; /* the methods that were tried */
     size_t n_method;
+    size_t kept_back;        /* samples that were kept back, for sqnr_db; 0: none */
+    const char *measured_on; /* "8 held-out and 32 calibration samples"; NULL: nothing
+                                was measured */
 } tc_quantize_report;
 TC_SIZED_RECORD(tc_quantize_report)
 
@@ -135,7 +141,9 @@ TC_SIZED_RECORD(tc_quantize_report)
  *   out      on TC_OK, the typed model
  *   report   filled in; or NULL
  *
- * The same samples give the same model, in any order and on any number of threads. */
+ * The same samples give the same model, in any order and on any number of threads.  Of 16 samples and
+ * more some are kept back from a first quantization, the last of each half, on which it is measured
+ * for sqnr_db. */
 TC_API TC_MUST_USE tc_status tc_quantize_model(tc_ctx *ctx, const tc_model *model,
                                                const tc_quantize_options *options, tc_model **out,
                                                tc_quantize_report *report);

@@ -160,6 +160,33 @@ def test_boards(digits, tmp_path):
     assert tosac.explain(digits.model, board="nucleo-f446re").target == "cortex-m4"
 
 
+@pytest.mark.parametrize("target, kinds", [("ethos-u55-128", ("pte", "tosa", "tflite")), ("cortex-m4", ("c", "pte")),
+                                           ("ethos-u55-128+cortex-m55", ("c",)), ("vgf", ("vgf",))])
+def test_running_and_asking_change_nothing(digits, tmp_path, target, kinds):
+    made = tosac.compile(digits.model, target, calibration=digits.samples, ethosu_backend="own")
+    for kind in kinds:
+        path = tmp_path / f"m.{kind}"
+        made.save(path)
+        line, size = made.summary(), made.size
+        logits = made.run(digits.x[:100])[0]
+        assert digits.right(logits) > 0.95
+        if kind in ("pte", "tflite", "vgf"):
+            assert np.array_equal(logits, tosac.run(path, digits.x[:100])[0])  # what was saved is what was run
+        assert made.memory > 0 and made.accuracy and made.report(tmp_path / "r.html")
+        assert (made.summary(), made.size) == (line, size)
+
+
+def test_a_verdict_stays_after_a_run(digits, tmp_path):
+    text = next(b.text for b in tosac.boards() if b.name == "alif-e7-he")
+    board = tmp_path / "near.board"
+    board.write_text(text.replace("5632 KiB", "140 KiB"))  # takes the program, and not a copy of its TOSA too
+    made = tosac.compile(digits.model, board=board, calibration=digits.samples, ethosu_backend="own")
+    before = made.verdict
+    assert before.fits
+    made.run(digits.x[:2])
+    assert made.verdict == before
+
+
 def test_inspect(digits):
     assert tosac.inspect(digits.model)["inputs"][0]["name"] == "x"
     assert "x" in tosac.describe(digits.model)
@@ -182,7 +209,7 @@ def test_errors_have_their_parts(digits, tmp_path):
         tosac.compile(digits.model, "ethos-u85-256")
     assert e.value.note and e.value.diagnostics[0].severity == "error"
     (tmp_path / "bad.ir").write_text("graph @main(%0: f32[1]) {\n  %1 = nonsense %0 : f32[1]\n  return %1\n}\n")
-    with pytest.raises(tosac.ModelError) as e:
+    with pytest.raises(tosac.UnsupportedError) as e:
         tosac.load(tmp_path / "bad.ir")
     assert e.value.file.endswith("bad.ir:2:8") and e.value.id == "unknown-op" and "nonsense" in str(e.value)
     with pytest.raises(tosac.TosacError):
@@ -204,6 +231,27 @@ def test_warnings_name_the_users_line(digits):
     with pytest.warns(tosac.TosacWarning, match="8 calibration samples") as seen:
         tosac.quantize(digits.model, digits.samples[:8])
     assert seen[0].filename == __file__ and seen[0].message.diagnostic.id == "data"
+
+
+def test_data_that_hardly_varies_has_a_spread(digits):
+    flat = np.zeros_like(digits.samples)
+    flat[0, 0, 0, 0] = 1e-20  # the variance at the first batch norm is rounded to below 0
+    with pytest.warns(tosac.TosacWarning) as seen:
+        tosac.quantize(digits.model, flat)
+    said = "".join(str(w.message) for w in seen)
+    assert "its spread is 0 times" in said and "nan" not in said
+
+
+def test_a_warning_and_its_notes_are_one(digits):
+    """What was tried to write the notes does not cut them off; and what is said once is not said again."""
+    settings = {"nodes": {"conv2d_3": {"scale": 0.001, "zero_point": -3}}}
+    with pytest.warns(tosac.TosacWarning) as seen:
+        made = tosac.compile(digits.model, "TOSA-1.0+INT", calibration=digits.samples, config=settings)
+        made.to_bytes("pte")
+        made.to_bytes("tosa")
+        made.run(digits.x[:2])
+    assert [w.message.diagnostic.id for w in seen] == ["accuracy"]
+    assert any("tried here" in note for note in seen[0].message.diagnostic.notes)
 
 
 # ---- data ----
@@ -469,3 +517,35 @@ def test_images(digits, tmp_path):
         tosac.compile(digits.model, "vgf", images={"x": "r8"})
     with pytest.raises(tosac.UsageError, match="images are for the target 'vgf'"):
         tosac.compile(digits.model, "cpu", images={"x": "r8_unorm"})
+
+
+@pytest.mark.parametrize("begins, words", [
+    (b"", "the file is empty"), (b"\x93NUMPY\x01\x00", "a NumPy array"), (b"\x1f\x8b\x08\x00", "a compressed file (gzip)"),
+    (b"\x89PNG\r\n\x1a\n", "a picture (PNG)"), (b"\x89HDF\r\n\x1a\n", "a Keras file (HDF5)"), (b"GGUF\x03\0\0\0", "weights for llama.cpp"),
+    (b'\x08\0\0\0\0\0\0\0{"a":1}', "a file of weights (safetensors)"), (b"version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+    (b'{"preset": "int8"}', "JSON"), (b"\x80\x02\x8a\x0a", "a pickle"), (b"import torch\n", "Python source"), (b"some words", "text, not a model")])
+def test_what_is_no_model_is_called_by_its_name(tmp_path, begins, words):
+    for name in ("m.pt2", "m.onnx", "m.tflite"):
+        (tmp_path / name).write_bytes(begins)
+        with pytest.raises(tosac.ModelError) as e:
+            tosac.load(tmp_path / name)
+        assert words in str(e.value) and "it reads PyTorch exports" in e.value.note
+
+
+@pytest.mark.parametrize("mistake, words", [
+    (dict(target=5), "target=5: a name is expected"), (dict(config=5), "config=5: a preset"), (dict(config={"nodes": {1}}), "it holds what JSON holds"),
+    (dict(dims=[4]), "dims=[4]: a dictionary by name"), (dict(set=3), "set=3: a dictionary"), (dict(threads=-1), "threads=-1"), (dict(threads="2"), "threads='2'"),
+    (dict(cpu=3), "cpu=3: names"), (dict(beside="x"), "beside='x'")])
+def test_arguments_of_another_type_are_named(digits, mistake, words):
+    with pytest.raises(tosac.UsageError) as e:
+        tosac.compile(digits.model, **{"target": "TOSA-1.0+INT", "calibration": digits.samples[:2], **mistake})
+    assert words in str(e.value)
+
+
+def test_inputs_that_the_program_does_not_have(digits):
+    program = tosac.load(digits.model)
+    for call, words in ((lambda: program.run(digits.x[:1], digits.x[:1]), "2 arrays for 1 input: x"), (lambda: program.run(y=digits.x[:1]), "no input 'y'"),
+                        (lambda: program.run(np.zeros((4, 28, 28, 1), np.float32)), "looks like NHWC")):
+        with pytest.raises(tosac.UsageError) as e:
+            call()
+        assert words in str(e.value)

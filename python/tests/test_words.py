@@ -4,8 +4,10 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 from conftest import TOP
@@ -180,3 +182,16 @@ def test_a_line_says_what_is_done(digits, tmp_path):
     assert re.search(r"\d+ of 4000 runs, \d+ s left", said) and said.rindex("\x1b[K") < said.rindex("4000 runs: min")
     piped = tosac("run", digits.model, "-i", "random:1", "--bench", 2)
     assert piped.stderr == "" and "\x1b" not in piped.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_interrupted_says_so_and_leaves_nothing(tmp_path):
+    digits = TOP / "test" / "fixture" / "digits"
+    command = [sys.executable, "-m", "tosac", "compile", digits / "model.pt2", "-t", "ethos-u85-256", "--calib", digits / "calib.npz",
+               "-q", "best", "-o", tmp_path / "x.pte", "--report", tmp_path / "x.html"]
+    started = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    started.send_signal(signal.SIGINT)
+    said = started.communicate()[1]
+    assert started.returncode == -signal.SIGINT and "tosac: interrupted" in said  # a shell sees 130
+    assert os.listdir(tmp_path) == []

@@ -2,19 +2,20 @@
 """A model becomes what a target loads; what went where, and why."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import html
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from ._data import is_path
 from ._errors import UnsupportedError, usage
 from ._library import Context, find_vela, lib, n, record, text, utf8
-from ._model import Dims, Fixed, Model, config_of, load, make_context, read_model, settled
+from ._model import Dims, Fixed, Model, config_of, make_context, read_model, settled
 from ._progress import Progress, shown
 from ._tensor import Port, port_of
 
@@ -190,7 +191,7 @@ class Compiled(Explanation):
     def __init__(self, context: Context, handle: Any, target: str, progress: Progress, source: Model, samples: Any, config: Any,
                  options: Any = None):
         super().__init__(context, handle, target)
-        self._progress, self._made, self._runner, self._size = progress, None, None, None
+        self._progress, self._made, self._runner, self._path = progress, None, None, None
         self._source, self._samples, self._config, self._options = source, samples, config, options
 
     def _kind(self, path: str, emit: Optional[str]) -> int:
@@ -202,7 +203,8 @@ class Compiled(Explanation):
             if emit == name or (emit is None and extension and path.endswith(extension)):
                 return i
         if emit is None:
-            raise usage(f"what to write into '{path}' does not follow from its name: say it with emit=")
+            raise usage(f"what to write into '{path}' does not follow from its name: say it with emit=",
+                        f"names end in one of {', '.join(extension for _, extension in kinds if extension)}")
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
@@ -211,14 +213,14 @@ class Compiled(Explanation):
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
             self._context.call("tc_compiled_write", self._handle, kind, utf8(path), progress=tell)
-        self._made, self._size = kind, self._info().bytes
+        self._made, self._runner, self._path = kind, None, path
         return self
 
     def _make(self, kind: int) -> int:
         count = ctypes.c_size_t()
         with shown(self._progress) as tell:
             self._context.call("tc_compiled_make", self._handle, kind, ctypes.byref(count), progress=tell)
-        self._made, self._size = kind, self._info().bytes
+        self._made, self._runner, self._path = kind, None, None
         return count.value
 
     def to_bytes(self, emit: str = "pte") -> list[bytes]:
@@ -227,29 +229,41 @@ class Compiled(Explanation):
         spans = [lib.tc_compiled_bytes(self._handle, i) for i in range(count)]
         return [ctypes.string_at(s.data, s.size) for s in spans]
 
-    def _program_made(self) -> None:
-        if self._made not in (n.TC_OUTPUT_PTE, n.TC_OUTPUT_PTE_TOSA):
-            self._make(n.TC_OUTPUT_PTE)
+    @contextlib.contextmanager
+    def _program(self, without: Sequence[int] = (n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR)) -> Iterator[int]:
+        """Inside, the program is what was made last, and its kind is given: one is made where there is none yet, or one of the
+        kinds in `without`, which is what was made last again afterwards."""
+        before, path = self._made, self._path
+        if before is None or before in without:
+            self._make(n.TC_OUTPUT_C if "cortex-m" in self.target else n.TC_OUTPUT_PTE)
+        yield self._made
+        if before is not None and before in without:
+            self._make(before)
+            self._named(path)
+
+    def _named(self, path: Optional[str]) -> None:
+        if path is not None:
+            self._context.quick("tc_compiled_set_name", self._handle, utf8(path))
+        self._path = path
 
     @property
     def memory(self) -> int:
-        """Bytes of the block that the ExecuTorch program's values live in; makes the program when there is none yet."""
-        self._program_made()
-        return self._info().memory
+        """Bytes of the block that the program's values live in; makes the program when there is none yet."""
+        with self._program((n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR, n.TC_OUTPUT_VGF, n.TC_OUTPUT_VELA)):
+            return self._info().memory
 
     @property
     def size(self) -> int:
-        """Bytes of what was made or written last; what `run()` makes for itself does not count."""
-        if self._made is None:
-            self._program_made()
-        return self._size
+        """Bytes of what was made or written last, of C those of its constants; makes the program when there is none yet."""
+        with self._program(()):
+            return self._info().bytes
 
     @property
     def accuracy(self) -> list[Accuracy]:
         """How far each output is from the model's, as compile has seen it; makes the program when there is none yet.  Empty where
         nothing was run: without calibration data for integers, or with execute=False."""
-        if self._made is None:
-            self._program_made()
+        with self._program(()):
+            pass
         out, info, known = [], record(n.tc_accuracy), lambda x: None if x != x else x
         while lib.tc_compiled_accuracy(self._handle, len(out), ctypes.byref(info)):
             out.append(Accuracy(text(info.output) or "", bool(info.real), known(info.sqnr_db), info.agreement, info.lost, known(info.typed_sqnr_db),
@@ -262,14 +276,9 @@ class Compiled(Explanation):
         if not self.target.startswith("ethos"):
             return None
         if all(r.cycles is None for r in self.regions):
-            self._program_made()
+            with self._program():
+                pass
         return float(sum(r.cycles or 0 for r in self.regions))
-
-    def _runs_there(self) -> int:
-        """The kind of file that runs on a board; makes one when there is none yet."""
-        if self._made in (None, n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR):
-            self._make(n.TC_OUTPUT_C if "cortex-m" in self.target else n.TC_OUTPUT_PTE)
-        return self._made
 
     @property
     def verdict(self) -> Optional[Verdict]:
@@ -277,7 +286,8 @@ class Compiled(Explanation):
         info, memory, other, known = record(n.tc_board_verdict), record(n.tc_board_verdict_memory), record(n.tc_alternative), lambda x: x or None
         if self._options is None or not self._options.board:
             return None
-        self._runs_there()
+        with self._program():
+            pass
         if not lib.tc_compiled_verdict(self._handle, ctypes.byref(info)):
             return None
         memories, others = [], []
@@ -293,8 +303,7 @@ class Compiled(Explanation):
         """Where it does not fit its board: compile it in other ways (less scratch, Size, memory modes, 4-bit weights) and say what came of each."""
         if self.verdict is None:
             return ()
-        kind = self._runs_there()
-        with shown(self._progress) as tell:
+        with self._program() as kind, shown(self._progress) as tell:
             self._context.call("tc_compiled_try_alternatives", self._source._handle, ctypes.byref(self._options), self._handle, kind, progress=tell)
         return self.verdict.alternatives
 
@@ -307,12 +316,14 @@ class Compiled(Explanation):
         return self._report(n.TC_REPORT_LINE).strip()
 
     def run(self, *inputs: Any, dequantize: bool = False, reset: bool = False, **named: Any) -> list[np.ndarray]:
-        """Run the compiled program on this machine, regions bit for bit as the target would; see `tosac.run`."""
+        """Run what was made or saved last on this machine, regions bit for bit as the target would (of C: what the C computes); makes
+        the program when there is none yet.  See `tosac.run`."""
         if self._runner is None:
-            emit = "pte+tosa" if self.target.startswith("ethos") else "pte"
-            before = self._size
-            self._runner = load(self.to_bytes(emit)[0])
-            self._size = self._size if before is None else before  # that was made to be run, and nobody has it
+            with self._program(()):
+                pass
+            made = ctypes.c_void_p()
+            self._context.quick("tc_compiled_made", self._handle, ctypes.byref(made))
+            self._runner = Model(self._context, made)
         return self._runner.run(*inputs, dequantize=dequantize, reset=reset, **named)
 
     def report(self, path: Union[str, os.PathLike, None] = None) -> str:
@@ -324,10 +335,9 @@ class Compiled(Explanation):
         path = os.fspath(path)
         if not path.endswith((".html", ".json")):
             raise usage(f"a report ends in .html or .json, not as '{path}'")
-        self._program_made()
         options = record(n.tc_report_options, model=self._source._handle, compiled=self._handle, samples=self._samples,
                          command=b"tosac.compile() of the Python package", config=self._config)
-        with shown(self._progress) as tell:
+        with self._program(), shown(self._progress) as tell:
             self._context.call("tc_report_write", ctypes.byref(options), utf8(path), progress=tell)
         return path
 
@@ -353,6 +363,8 @@ def _target_of(context: Context, target: Optional[str], board: Union[str, os.Pat
         info = record(n.tc_board_info)
         context.quick("tc_board_find", utf8(os.fspath(board)), ctypes.byref(info))
         target = text(info.npu) or text(info.core) or ""
+    if not isinstance(target, str):
+        raise usage(f"target={target!r}: a name is expected, such as 'ethos-u85-256'", "tosac.targets() lists them")
     context.quick("tc_target_check", utf8(target))
     return target
 
@@ -363,13 +375,19 @@ def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only
     """The context, the model, the record of options, and the target."""
     find_vela()
     calibration = settled(calibration)
+    if beside is not None and not isinstance(beside, Compiled):
+        raise usage(f"beside={beside!r}: what tosac.compile() gave for the method before is expected")
+    names = [cpu] if isinstance(cpu, str) else cpu
+    if not isinstance(names, Sequence) or not all(isinstance(c, str) for c in names):
+        raise usage(f"cpu={cpu!r}: names of nodes or operators are expected, such as 'softmax'")
     context = beside._context if beside is not None else make_context(threads, reference_kernels, dims, set)
     target = _target_of(context, target, fields.get("board"))
     settings = config_of(context, config)
     source = _read(model, context, calibration, example_inputs)
-    stay = [utf8(c) for c in ([cpu] if isinstance(cpu, str) else cpu)]
+    stay = [utf8(c) for c in names]
     fields = {k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None}
-    quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False))
+    quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False),
+                               all_samples=fields.pop("all_samples", False), reset=fields.pop("reset", False))
     vela = n.tc_compile_vela(**{k: fields.pop(k) for k, _ in n.tc_compile_vela._fields_ if k in fields})
     options = record(n.tc_compile_options, target=utf8(target), quant=quant, vela=vela, n_cpu=len(stay), **fields)
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
@@ -398,7 +416,7 @@ def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, 
 
 def compile(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
-            keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
+            keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
             system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
             ethosu_backend: Optional[str] = None, u55_products: bool = False, share_weights: bool = False,
             vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
@@ -420,6 +438,8 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     execute: run what is written beside the float model, on a few samples (`Compiled.accuracy`); Ethos-U: and every command stream on one
         beside the program that it was made of.  False leaves it out, streams are verified only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
+    all_samples: keep none back to measure `Compiled.accuracy` on: quicker, and optimistic (doc/calibration.md)
+    reset: start every calibration sample from the model's initial state
     ethosu_backend: who makes Ethos-U command streams: "own", "vela", or "auto": our own where it takes the region, then Vela where it is
         installed, then the CPU
     u55_products: own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
@@ -438,7 +458,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
                      optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
                      shaders=shaders, images=images)

@@ -99,8 +99,11 @@ def collect(data: Any, ports: Sequence[Port], limit: Optional[int] = None) -> tu
         for i, (array, port) in enumerate(zip(tensors_of(item, ports), ports)):
             split = samples_of(array, port)
             if split is None:
+                last = port.shape[2:] + port.shape[1:2]
+                turned = len(port.shape) > 2 and array.shape[-len(last):] == last
                 raise usage(f"{called(port, i if len(ports) > 1 else None)} is {port.dtype}{list(port.shape)}, the data {array.dtype}{list(array.shape)}",
-                            "its own shape is a sample; a longer first axis or one axis more holds several")
+                            f"the array looks like NHWC, channels last, and the input is NCHW: numpy.moveaxis(array, -1, {1 - len(port.shape)})" if turned
+                            else "its own shape is a sample; a longer first axis or one axis more holds several")
             first_axis = first_axis or (array.ndim == len(port.shape) and array.shape != port.shape)
             parts.append(split)
         count = max((len(p) for p in parts), default=0)
@@ -123,7 +126,7 @@ def _of_several_sizes(context: Context, data: Sequence[Any], ports: Sequence[Por
     folder = tempfile.TemporaryDirectory(prefix="tosac-")
     context.kept.append(folder)  # it goes with the context
     for k, arrays in enumerate(parts):
-        np.savez(os.path.join(folder.name, f"{k:06d}.npz"), *[fit(a, p, t.contents.dtype) for a, p, t in zip(arrays, ports, types)])
+        np.savez(os.path.join(folder.name, f"sample {k:06d}.npz"), *[fit(a, p, t.contents.dtype) for a, p, t in zip(arrays, ports, types)])
     return folder.name
 
 

@@ -205,6 +205,13 @@ class Program:
         """Arrays for the inputs, in order or by name; several samples along a longer first axis, or one axis more."""
         if named and args:
             raise usage("inputs come in their order or by name, not both")
+        shown = ", ".join(p.name or str(i) for i, p in enumerate(self.inputs)) or "none"
+        if len(args) > len(self.inputs):
+            raise usage(f"{len(args)} arrays for {len(self.inputs)} input{'' if len(self.inputs) == 1 else 's'}: {shown}",
+                        "several samples are one array, along a longer first axis or one axis more")
+        unknown = sorted(set(named) - {p.name for p in self.inputs}) if all(p.name for p in self.inputs) else []
+        if unknown:
+            raise usage(f"the program has no input '{unknown[0]}'", f"its inputs are {shown}")
         given: Any = named or (args if len(self.inputs) != 1 or len(args) != 1 else args[0])
         if not named and len(self.inputs) > 1 and len(args) == 1 and isinstance(args[0], (Mapping, tuple, list)):
             given = args[0]
@@ -268,7 +275,12 @@ def _said(value: Any, context: Context) -> str:
 
 
 def make_context(threads: int = 0, reference_kernels: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None) -> Context:
-    context = Context(threads=threads, reference_kernels=reference_kernels)
+    if not isinstance(threads, (int, np.integer)) or threads < 0:
+        raise usage(f"threads={threads!r}: a number of threads is expected, or 0 for as many as there are processors")
+    for argument, value in (("dims", dims), ("set", set)):
+        if value is not None and not isinstance(value, Mapping):
+            raise usage(f"{argument}={value!r}: a dictionary by name is expected, such as {{'batch': 4}}")
+    context = Context(threads=int(threads), reference_kernels=reference_kernels)
     for name, value in (set or {}).items():
         context.quick("tc_ctx_set_input", utf8(f"{name}={_said(value, context)}"))
     for name, value in (dims or {}).items():
@@ -329,11 +341,16 @@ def config_of(context: Context, config: Any) -> Optional[Any]:
         return None
     out = ctypes.c_void_p()
     if isinstance(config, Mapping):
-        raw = json.dumps(config).encode()
+        try:
+            raw = json.dumps(config).encode()
+        except TypeError as why:
+            raise usage(f"config: {why}", "it holds what JSON holds: dictionaries, lists, text, numbers, True, False and None") from None
         given = n.tc_bytes(ctypes.cast(ctypes.c_char_p(raw), ctypes.POINTER(ctypes.c_uint8)), len(raw))
         context.quick("tc_config_parse", b"config", given, ctypes.byref(out))
-    else:
+    elif is_path(config):
         context.quick("tc_config_open", utf8(os.fspath(config)), ctypes.byref(out))
+    else:
+        raise usage(f"config={config!r}: a preset such as 'int8', the path of a JSON file, or a dictionary is expected")
     return out
 
 
@@ -353,8 +370,8 @@ def _observations(context: Context, merge: Sequence[Union[bytes, str, os.PathLik
     return array
 
 
-def _quantize_options(context: Context, source: Model, calibration: Any, config: Any, keep_odd: bool, merge: Sequence[Any]) -> Any:
-    options = record(n.tc_quantize_options, config=config_of(context, config), keep_odd=int(keep_odd))
+def _quantize_options(context: Context, source: Model, calibration: Any, config: Any, keep_odd: bool, reset: bool, merge: Sequence[Any], every: bool = False) -> Any:
+    options = record(n.tc_quantize_options, config=config_of(context, config), keep_odd=int(keep_odd), reset=int(reset), all_samples=int(every))
     if calibration is not None:
         options.samples = source._dataset(calibration)
     if merge:
@@ -363,7 +380,7 @@ def _quantize_options(context: Context, source: Model, calibration: Any, config:
 
 
 def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence[Union[bytes, str, os.PathLike]] = (),
-            keep_odd_samples: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
+            keep_odd_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
             reference_kernels: bool = False, progress: Progress = None) -> bytes:
     """What is seen on a part of the calibration data: bytes that may be stored and sent, for `quantize(merge=...)`.
 
@@ -372,13 +389,13 @@ def observe(model: Any, calibration: Any, config: Any = None, *, merge: Sequence
     """
     context = make_context(threads, reference_kernels, dims, set)
     source = read_model(model, context)
-    options, out = _quantize_options(context, source, settled(calibration), config, keep_odd_samples, merge), n.tc_bytes()
+    options, out = _quantize_options(context, source, settled(calibration), config, keep_odd_samples, reset, merge), n.tc_bytes()
     with shown(progress) as tell:
         context.call("tc_observe_model", source._handle, ctypes.byref(options), ctypes.byref(out), progress=tell)
     return ctypes.string_at(out.data, out.size)
 
 
-def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False,
+def quantize(model: Any, calibration: Any = None, config: Any = None, *, example_inputs: Any = None, keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False,
              merge: Sequence[Union[bytes, str, os.PathLike]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
              reference_kernels: bool = False, budget: float = 0, target: Optional[str] = None, progress: Progress = None) -> TypedModel:
     """Quantize a float model: every value gets its scale and zero point from the calibration data.
@@ -386,14 +403,16 @@ def quantize(model: Any, calibration: Any = None, config: Any = None, *, example
     model: a path, bytes, a torch.nn.Module, an ExportedProgram, or a Model
     calibration: arrays, any iterable of samples (a DataLoader), or paths; none for a model that went through PT2E
     config: "int8", "int8+16:K", "a16w8", "a8w4", "a16w4", "anchor", a JSON file, or a dictionary (doc/quantization.md)
+    reset: start every sample from the model's initial state
     merge: what `observe()` gave for all parts of the data; calibration is then for correcting biases alone
+    all_samples: keep none back to measure the report's sqnr_db on: quicker, and optimistic
     budget: seconds; methods that have not begun by then are left out (0: no limit)
     target: what it will be compiled for; `compile` then gives the same bytes as it does for the float model (default: TOSA-1.0+INT)
     """
     calibration = settled(calibration)
     context = make_context(threads, reference_kernels, dims, set)
     source = read_model(model, context, calibration, example_inputs)
-    options = _quantize_options(context, source, calibration, config, keep_odd_samples, merge)
+    options = _quantize_options(context, source, calibration, config, keep_odd_samples, reset, merge, all_samples)
     options.budget_seconds = budget
     options.target = utf8(target) if target else None
     report, out = record(n.tc_quantize_report), ctypes.c_void_p()

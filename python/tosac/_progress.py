@@ -13,12 +13,15 @@ Progress = Union[None, bool, Callable[[str, int, int], Any]]
 Tell = Callable[[str, int, int], Any]
 
 
-def _line(what: str, done: int, total: int, began: float) -> str:
-    spent = time.monotonic() - began
+def _line(what: str, done: int, total: int, began: float, latest: float) -> str:
+    """As the command line has it: what is left is told by what is done; once all is done, what follows takes nobody knows how long."""
+    now = time.monotonic()
     if total <= 1:
-        return f"{what}, {spent:.0f} s"
-    left = spent / done * (total - done) if done else 0
-    return f"{done} of {total} {what}" + (f", {left:.0f} s left" if done and left >= 1 else "")
+        return f"{what}, {now - began:.0f} s"
+    if done >= total:
+        return f"after {total} {what}: {now - latest:.0f} s"
+    left = (latest - began) / done * (total - done) - (now - latest) if done else 0
+    return f"{done} of {total} {what}, " + (f"{left:.0f} s left" if left >= 1 else f"{now - began:.0f} s")
 
 
 class _Shown:
@@ -27,12 +30,14 @@ class _Shown:
     def __init__(self, always: bool):
         self.always, self.began, self.last = always, time.monotonic(), 0.0
         self.now: tuple[str, int, int] = ("", 0, 0)
-        self.stage_began = self.began
+        self.stage_began = self.latest = self.began
         self.visible = False
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if what != self.now[0] or total != self.now[2]:
-            self.stage_began = time.monotonic()
+            self.stage_began = self.latest = time.monotonic()
+        elif done != self.now[1]:
+            self.latest = time.monotonic()
         self.now = (what, done, total)
         if time.monotonic() - self.last >= 0.2 or (self.always and done >= total):
             self.tick()
@@ -51,7 +56,7 @@ class _Shown:
 
 class _Terminal(_Shown):
     def draw(self, what: str, done: int, total: int) -> None:
-        sys.stderr.write(f"\r{_line(what, done, total, self.stage_began)} \x1b[K")
+        sys.stderr.write(f"\r{_line(what, done, total, self.stage_began, self.latest)} \x1b[K")
         sys.stderr.flush()
 
     def end(self) -> None:
@@ -66,7 +71,7 @@ class _Notebook(_Shown):
     def draw(self, what: str, done: int, total: int) -> None:
         from IPython.display import HTML, display
 
-        words = html.escape(_line(what, done, total, self.stage_began))
+        words = html.escape(_line(what, done, total, self.stage_began, self.latest))
         bar = f'<progress value="{done}" max="{max(total, 1)}" style="width:16em"></progress> {words}'
         if self.handle is None:
             self.handle = display(HTML(bar), display_id=True)

@@ -159,7 +159,7 @@ def _sent(model: Any) -> Any:
     return model
 
 
-def quantize(model: Any, parts: Sequence[Any], engine: Any = None, config: Any = None, *, biases: Any = None, keep_odd_samples: bool = False,
+def quantize(model: Any, parts: Sequence[Any], engine: Any = None, config: Any = None, *, biases: Any = None, keep_odd_samples: bool = False, reset: bool = False,
              dims: Optional[Mapping[str, int]] = None, threads: int = 1, reference_kernels: bool = False, tries: int = 3,
              progress: Progress = None) -> TypedModel:
     """`tosac.quantize` with the passes over the data on an engine; the same bytes as `tosac.quantize(model, all the data)`.
@@ -171,14 +171,14 @@ def quantize(model: Any, parts: Sequence[Any], engine: Any = None, config: Any =
     if not len(parts):
         raise usage("there are no parts of data")
     engine = _engine_of(engine)
-    settings = dict(keep_odd_samples=keep_odd_samples, dims=dims, threads=threads, reference_kernels=reference_kernels, progress=False)
+    settings = dict(keep_odd_samples=keep_odd_samples, reset=reset, dims=dims, threads=threads, reference_kernels=reference_kernels, progress=False)
     source = model if is_path(model) else engine.share(_sent(model))
     with shown(progress) as tell:
         rounds: list[bytes] = []
         for what in ("first pass", "second pass"):
             rounds = _each(engine, _seen, parts, (source, engine.share(rounds), config, settings), what, tell, tries)
     data = _joined(parts) if biases is None else biases
-    return _quantize(_sent(model), data, config, merge=rounds, keep_odd_samples=keep_odd_samples, dims=dims, threads=threads,
+    return _quantize(_sent(model), data, config, merge=rounds, keep_odd_samples=keep_odd_samples, reset=reset, dims=dims, threads=threads,
                      reference_kernels=reference_kernels, progress=progress)
 
 

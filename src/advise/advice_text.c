@@ -20,7 +20,7 @@ static const char *cycles_text(tc_ctx *ctx, double cycles)
     return ti_text_format(&ctx->arena, "%.0f", cycles);
 }
 
-/* The figures of a program that are told with a sign and a share. */
+/* The figures of a program that are printed with a sign and a percentage. */
 static const struct {
     const char *name;
     size_t at;

@@ -15,7 +15,7 @@
 
 enum { TRIES = 24, OF_A_KIND = 3, NAMED = 2 };
 
-/* What counts, beside a hundredth of the cycles. */
+/* The thresholds, besides a hundredth of the cycles. */
 static const double AN_OPERATOR = 10, A_CONVERSION = 0.01, A_BYTE_SHARE = 0.25, A_DB = 0.02;
 /* What more cycles, more flash or fewer dB take from it: a fifth of what they would add. */
 static const double LOSS = 0.2;
@@ -115,7 +115,7 @@ static void find_proposals(tc_advisor *a, double cycles)
         qsort(a->proposal, a->n_proposal, sizeof *a->proposal, costlier);
 }
 
-/* ---- the program as it is ---- */
+/* ---- the unchanged program ---- */
 
 static bool is_quantized(const tc_compiled *c)
 {
@@ -134,7 +134,7 @@ static size_t node_named(const tc_graph *g, const char *name)
     return g->n_node;
 }
 
-/* Where the cycles go, and what stays on the CPU for want of an operator. */
+/* Where the cycles are spent, and what stays on the CPU for lack of an operator. */
 static tc_status look_at(tc_advisor *a)
 {
     tc_ctx *ctx = a->ctx;
@@ -159,7 +159,7 @@ static tc_status look_at(tc_advisor *a)
     return TC_OK;
 }
 
-/* Samples for quick trials: the first ones. */
+/* Samples for fast trials: the first ones. */
 static tc_status keep_samples(tc_advisor *a)
 {
     tc_ctx *ctx = a->ctx;
@@ -271,7 +271,7 @@ static size_t rank_of(const tc_advisor *a, size_t i)
     return n;
 }
 
-/* Proposals in turns: the most expensive of every kind, the second of every kind, and so on. */
+/* Proposals interleaved: the most expensive of every kind, the second of every kind, and so on. */
 static size_t take_turns(const tc_advisor *a, size_t *turn)
 {
     size_t n = 0;

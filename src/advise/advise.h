@@ -2,7 +2,7 @@
 /* advise.h -- changes to a model or to its settings, tried.
  *
  * A kind of advice (advice.def) finds proposals in the model as it was read; a proposal is tried by
- * changing a copy, or the settings, and compiling the whole program (trial.c).  What is said is the
+ * changing a copy, or the settings, and compiling the whole program (trial.c).  The result is the
  * difference to the same program without the change, compiled the same way. */
 #ifndef TC_ADVISE_H
 #define TC_ADVISE_H
@@ -50,7 +50,7 @@ struct tc_proposal {
     const char *change;  /* in words */
     const char *option;  /* a setting: on the command line; or NULL */
     double at_stake;     /* cycles of the nodes that it is about: the most are tried first */
-    size_t *at;          /* the nodes, by place in the graph */
+    size_t *at;          /* the nodes, by index in the graph */
     size_t n_at;
     int64_t from, to;
     const char *word;
@@ -62,7 +62,7 @@ struct tc_advisor {
     const tc_graph *g;     /* of it */
     tc_compile_options options;
     tc_target target;
-    tc_compiled *compiled; /* the program as it is */
+    tc_compiled *compiled; /* the unchanged program */
     tc_config config;      /* its settings */
     bool quantized;        /* it is quantized here */
     bool data;             /* on samples that are not invented */
@@ -70,7 +70,7 @@ struct tc_advisor {
     const double *cycles;     /* by node of g */
     const char *const *lost;  /* by node of g: why it stays on the CPU; NULL: it does not */
     const uint32_t *readers;  /* by value of g */
-    tc_tensor *kept[2];       /* samples that ranges of quick trials come from, by input */
+    tc_tensor *kept[2];       /* samples for the ranges of fast trials, by input */
     size_t n_kept;
     tc_proposal *proposal;
     size_t n_proposal, cap_proposal;
@@ -81,18 +81,18 @@ tc_proposal *ti_propose(tc_advisor *a, const tc_advice_kind *kind, const size_t 
                         const char *format, ...) TC_PRINTF(5, 6);
 
 /* trial.c: the program with the change; NULL: without one.  quick: ranges are those of one or two
- * samples, and weights are rounded to the nearest; else as the user will have it.  *made: it could
+ * samples, and weights are rounded to the nearest; else with the user's settings.  *made: it could
  * be compiled. */
 TC_MUST_USE tc_status ti_advice_try(tc_advisor *a, const tc_proposal *p, bool quick,
                                     tc_advice_figures *out, bool *made);
 bool ti_advice_converts(const tc_node *node); /* between floats and integers */
 TC_MUST_USE tc_status ti_advice_figures(tc_ctx *ctx, tc_compiled *c, tc_advice_figures *out);
 
-/* refit.c: types of all values anew after a change, with the shapes that attributes name brought into
- * line; old: the graph before it, whose values have the same ids.  An error: it does not fit. */
+/* refit.c: infers all types again after a change, with the shapes in attributes adapted; old: the
+ * graph before it, whose values have the same ids.  An error: it does not fit. */
 TC_MUST_USE tc_status ti_refit(tc_ctx *ctx, tc_module *module, const tc_graph *old);
-/* The same as a question, about a copy; keeps: the node whose result must stay as it is, by place;
- * SIZE_MAX: none. */
+/* The same as a question, about a copy; keeps: the node whose result type must not change, by
+ * index; SIZE_MAX: none. */
 bool ti_refits(tc_advisor *a, const tc_proposal *p, size_t keeps);
 
 /* tied_channels.c: the constants and convolutions that have to change together when the channels
@@ -104,12 +104,12 @@ typedef struct tc_tied_constant {
 typedef struct tc_tied {
     tc_tied_constant *constant;
     size_t n, cap;
-    size_t *grouped; /* depthwise convolutions, by place */
+    size_t *grouped; /* depthwise convolutions, by index */
     size_t n_grouped, cap_grouped;
-    size_t *maker; /* products that give the channels, by place in order */
+    size_t *maker; /* products that make the channels, by index in order */
     size_t n_maker, cap_maker;
 } tc_tied;
-/* false: they meet something that fixes their number. */
+/* false: something fixes their number. */
 bool ti_tied_channels(tc_advisor *a, size_t at, tc_tied *out);
 /* Channels that a product gives; 0: it is none. */
 int64_t ti_channels_of(const tc_graph *g, const tc_node *node);
@@ -122,7 +122,7 @@ struct tc_advice {
     tc_advice_info info;
     tc_compiled *compiled;
     tc_advice_item *item;
-    size_t n_all; /* items, those that bring too little behind the others */
+    size_t n_all; /* items, those with too little gain last */
 };
 
 #define ADVICE(name, needs, find, change, why)                                                     \

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../npu/npu_machine.h"
+#include "../machine/npu_machine.h"
 
 /* Products by themselves, the most expensive first; all at once. */
 enum { LOOKED_AT = 12, MOST = 64 };
@@ -15,7 +15,7 @@ static int64_t depth_of(const tc_advisor *a)
 {
     static const int64_t lanes[TC_PACES] = {
         [TC_PACE_V6M] = 1, [TC_PACE_V7M] = 1, [TC_PACE_DSP] = 4, [TC_PACE_MVE] = 16};
-    const tc_npu_machine *m = ti_npu_machine_find(a->target.name);
+    const tc_npu_machine *m = a->target.npu;
     int64_t most = 1;
     for (int i = 0; m && i < TC_NPU_MICROBLOCKS; i++)
         most = m->microblock[i].depth > most ? m->microblock[i].depth : most;
@@ -121,7 +121,7 @@ void ti_find_widths(tc_advisor *a, const tc_advice_kind *kind)
     }
 }
 
-/* A constant with more or fewer numbers along an axis: the first ones, then these again. */
+/* A constant with more or fewer elements along an axis: the first ones, then these again. */
 static void resize_constant(tc_ctx *ctx, tc_graph *g, tc_val v, int axis, int64_t extent)
 {
     tc_value *value = g->val[v];

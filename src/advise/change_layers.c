@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* change_layers.c -- other operators in the place of expensive ones: activations, norms, kernels,
+/* change_layers.c -- cheaper operators instead of expensive ones: activations, norms, kernels,
  * strides, pairs of convolutions, and a smaller input. */
 #include "advise.h"
 
 #include <math.h>
 
-#include "../npu/npu_machine.h"
+#include "../machine/npu_machine.h"
 
 /* All nodes of an operator, in scratch memory. */
 static size_t nodes_of(tc_advisor *a, tc_op op, size_t **at)
@@ -25,7 +25,7 @@ static const char *are(size_t n)
 
 /* ---- activations ---- */
 
-/* A curve, and the clamp that stands for it. */
+/* A curve, and the clamp that replaces it. */
 static const struct {
     tc_op op, by;
     double lo, hi; /* of a clamp */
@@ -206,8 +206,8 @@ static bool is_pointwise(tc_advisor *a, const tc_node *node)
     return dim[2] == 1 && dim[3] == 1 && ti_ints_are(attr->stride, 1) && ti_ints_are(attr->pad, 0);
 }
 
-/* The expansion in front of a depthwise convolution, by place, with nothing but norms and functions
- * of one operand between; n_node: none. */
+/* The expansion before a depthwise convolution, by index, with only norms and functions of one
+ * operand between; n_node: none. */
 static size_t expansion_of(tc_advisor *a, const tc_node *depth)
 {
     const tc_graph *g = a->g;
@@ -228,7 +228,7 @@ static size_t expansion_of(tc_advisor *a, const tc_node *depth)
 /* What one dense convolution takes at the least, all multipliers in use; INFINITY: not known. */
 static double dense_cycles(tc_advisor *a, size_t point, size_t depth)
 {
-    const tc_npu_machine *m = ti_npu_machine_find(a->target.name);
+    const tc_npu_machine *m = a->target.npu;
     const tc_type *w = ti_type_of(a->g, a->g->node[depth]->in[1]);
     const tc_type *x = ti_type_of(a->g, a->g->node[point]->in[0]);
     double area = (double)(w->dim[2] * w->dim[3] * x->dim[1]);

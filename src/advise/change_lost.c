@@ -29,7 +29,7 @@ tc_status ti_change_int32(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 
 /* ---- the end of the program ---- */
 
-/* The share of the target's work that may lie behind an end. */
+/* The share of the target's work that may be after a cut. */
 static const double BEHIND = 0.05;
 
 /* By node: it is `first`, or reads what one of these makes; in the arena. */
@@ -77,7 +77,7 @@ void ti_find_tails(tc_advisor *a, const tc_advice_kind *kind)
                n == 1 ? "it" : "them", a->lost[why]);
 }
 
-/* What is made before the end and read behind it, or given before, is given. */
+/* Values made before the cut and read after it, or outputs before it, become outputs. */
 tc_status ti_change_tails(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
     tc_graph *g = ti_main(to->module);

@@ -63,7 +63,7 @@ static bool fit_expand(const tc_type *was_in, const tc_type *in, int64_t *now, i
     return true;
 }
 
-/* The same factor as before, where that gives whole numbers. */
+/* The same factor as before, if that gives integers. */
 static bool fit_upsample(const tc_type *was_in, const tc_type *in, int64_t *now, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {

@@ -12,7 +12,7 @@ typedef struct walk {
     tc_advisor *a;
     const tc_graph *g;
     tc_tied *out;
-    int8_t *axis; /* by value: its tied axis + 1; 0: not met */
+    int8_t *axis; /* by value: its tied axis + 1; 0: not visited */
     tc_val *todo;
     size_t n_todo;
     int64_t extent;
@@ -30,7 +30,7 @@ static bool meet(walk *w, tc_val v, int axis)
     return true;
 }
 
-/* The constant has w->extent numbers along the axis. */
+/* The constant has w->extent elements along the axis. */
 static bool tie(walk *w, tc_val v, int axis)
 {
     tc_arena *arena = &w->a->ctx->arena;
@@ -101,7 +101,7 @@ static bool through_operand(walk *w, const tc_node *node, int i, int axis)
 {
     const tc_type *t = ti_type_of(w->g, node->in[i]), *y = ti_type_of(w->g, node->out[0]);
     int own = axis - (y->rank - t->rank);
-    if (node->op == TC_OP_prelu && i == 1) /* one slope for each channel, wherever those lie */
+    if (node->op == TC_OP_prelu && i == 1) /* one slope for each channel, whatever their axis */
         own = axis == 1 && t->rank == 1 ? 0 : -1;
     if (own < 0 || t->dim[own] == 1)
         return true;
@@ -153,7 +153,7 @@ static bool is_window(tc_op op)
            op == TC_OP_upsample_cubic;
 }
 
-/* The axis of operand 0 that lies at `axis` of the result, or the other way; -1: it does not stay. */
+/* The axis of operand 0 that becomes `axis` of the result, or the inverse; -1: it is not kept. */
 static int moved(const tc_graph *g, const tc_node *node, int axis, bool forth)
 {
     if (forth)

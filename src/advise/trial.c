@@ -25,16 +25,13 @@ static double constant_bytes(const tc_compiled *c)
     return bytes;
 }
 
-/* Of a stream's three parts, constants, working memory and its cache, those that lie in SRAM. */
+/* Of a stream's three parts, constants, working memory and its cache, those in SRAM. */
 static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_advice_figures *out)
 {
-    const tc_machine *m = c->target.machine;
     const tc_ethosu_options *o = &c->ethosu;
     tc_npu_system s;
     double constants = 0, work = 0, cache = 0;
-    TC_TRY(ti_npu_system_find(ctx, ti_npu_machine_find(c->target.name), o->ini,
-                              o->system_config ? o->system_config : m->system_config,
-                              o->memory_mode ? o->memory_mode : m->memory_mode, &s));
+    TC_TRY(ti_npu_system_find(ctx, c->target.npu, o->ini, o->system_config, o->memory_mode, &s));
     for (size_t i = 0; c->jobs && i < c->n_region; i++) {
         const tc_ethosu_job *job = &c->jobs[i];
         out->cycles += job->cycles;
@@ -51,11 +48,11 @@ static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_advice_fig
     return TC_OK;
 }
 
-/* Of a typed program on the samples that the program as it is was run on. */
+/* Of a typed program on the samples that the unchanged program was run on. */
 static double typed_db(tc_advisor *a, const tc_compiled *c)
 {
     tc_proof p;
-    if (!c->typed || ti_prove_typed(a->ctx, a->compiled, c->typed, &p) != TC_OK || !p.n_out ||
+    if (!c->typed || ti_prove_typed(a->ctx, a->compiled, c->typed, &c->gains, 0, &p) != TC_OK || !p.n_out ||
         !p.out[0].compared)
         return NAN;
     return ti_proof_measure(&p.out[0], &p.out[0].by[0], &p.out[0].by[0].typed);
@@ -90,7 +87,7 @@ tc_status ti_advice_figures(tc_ctx *ctx, tc_compiled *c, tc_advice_figures *out)
 
 /* ---- samples ---- */
 
-/* Element i of a tensor of type `to`, as it lies in one of type `from`: the nearest before it. */
+/* Element i of a tensor of type `to`, in one of type `from`: the nearest before it. */
 static int64_t place_in(const tc_type *from, const tc_type *to, int64_t i)
 {
     int64_t at = 0, step = 1;

@@ -14,11 +14,6 @@
 
 /* ---- targets ---- */
 
-static const tc_machine *const machines[] = {
-#define MACHINE(name) &tc_machine_##name,
-#include "../target/machine.def"
-};
-
 /* Profiles that are offered by name; extensions go behind them. */
 static const char *const profiles[] = {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+INT+FP"};
 
@@ -36,25 +31,6 @@ static void describe(const tc_machine *m, const char *name, const char *spec, bo
     ti_fill_record(out, &info, sizeof info);
 }
 
-/* The i-th size of a machine, or the machine itself; how many there are when it is beyond. */
-static size_t sized(const tc_machine *m, size_t i, tc_target_info *out)
-{
-    char name[64];
-    size_t n = 0;
-    if (!m->sizes) {
-        if (i == 0)
-            describe(m, m->name, m->spec, false, out);
-        return 1;
-    }
-    for (const char *at = m->sizes + 1; *at; at += strcspn(at, " ") + 1) {
-        if (n++ == i) {
-            snprintf(name, sizeof name, "%s%.*s", m->name, (int)strcspn(at, " "), at);
-            describe(m, name, m->spec, false, out);
-        }
-    }
-    return n;
-}
-
 bool tc_target_at(size_t i, tc_target_info *out)
 {
     if (i < TC_COUNT(profiles)) {
@@ -62,12 +38,15 @@ bool tc_target_at(size_t i, tc_target_info *out)
         return 1;
     }
     i -= TC_COUNT(profiles);
-    for (size_t k = 0; k < TC_COUNT(machines); k++) {
-        if (machines[k]->packing == TC_PACKED_TOSA) /* by profile, above */
+    const tc_machine *m;
+    for (size_t k = 0; (m = ti_machine_at(k)) != NULL; k++) {
+        if (m->packing == TC_PACKED_TOSA) /* by profile, above */
             continue;
-        size_t n = sized(machines[k], i, out);
-        if (i < n)
+        size_t n = m->n_npu ? m->n_npu : 1; /* its sizes, or itself */
+        if (i < n) {
+            describe(m, m->n_npu ? m->npu[i].name : m->name, m->spec, false, out);
             return 1;
+        }
         i -= n;
     }
     return 0;

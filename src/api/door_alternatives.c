@@ -72,8 +72,8 @@ static void add_modes(search *s)
         tc_trial trial;
         ti_trial_begin(s->ctx, &trial);
         tc_status status =
-            ti_npu_system_find(s->ctx, ti_npu_machine_find(s->c->target.name), s->c->ethosu.ini,
-                               f->system_config, modes[i], &system);
+            ti_npu_system_find(s->ctx, s->c->target.npu, s->c->ethosu.ini, f->system_config,
+                               modes[i], &system);
         ti_trial_end(s->ctx, &trial);
         if (status == TC_OK && !ti_text_starts(f->memory_mode, modes[i]) &&
             has[ti_board_kind_of(&system, 0)].bytes && has[ti_board_kind_of(&system, 1)].bytes)

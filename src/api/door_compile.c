@@ -17,6 +17,13 @@ static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_
     return copy;
 }
 
+static tc_status two_methods(tc_ctx *ctx, const char *name)
+{
+    tc_status status = ti_usage(ctx, "two methods are called '%s'", name);
+    ti_note(ctx, NULL, "NAME=MODEL names a method otherwise than its file");
+    return status;
+}
+
 /* Methods of one program have names of their own, and one target. */
 static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 {
@@ -26,7 +33,7 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
         return ti_usage(ctx, "a method has no name");
     for (const tc_compiled *c = o->beside; c; c = c->beside) {
         if (ti_text_eq(c->method, o->method))
-            return ti_usage(ctx, "two methods are called '%s'", o->method);
+            return two_methods(ctx, o->method);
         if (!ti_text_eq(c->target.text, o->target))
             return ti_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->method,
                             c->target.text, o->method, o->target);
@@ -276,6 +283,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     TC_TRY(check_shaders(ctx, &o, &shaders));
     tc_image_port *image;
     TC_TRY(check_images(ctx, model, &o, shaders, &image));
+    if (o.quant.samples)
+        o.quant.samples->reset = o.quant.reset;
     tc_compile_request r = {.model = model->name,
                             .module = ti_module_clone(model->module),
                             .target = ti_intern_text(ctx, o.target),
@@ -290,6 +299,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .strict = o.strict,
                             .unexecuted = o.no_execute,
                             .keep_odd = o.quant.keep_odd,
+                            .all_samples = o.quant.all_samples,
                             .shaders = shaders,
                             .image = image,
                             .n_image = o.n_images,

@@ -37,6 +37,18 @@ const tc_model *tc_compiled_model(const tc_compiled *compiled)
     return compiled->model;
 }
 
+static tc_status made(tc_ctx *ctx, const tc_compiled *c, const tc_model **out)
+{
+    const tc_graph *planned = c->written.planned;
+    *out = planned ? ti_model_of(ctx, c->model->name, planned->module) : c->model;
+    return TC_OK;
+}
+
+tc_status tc_compiled_made(tc_ctx *ctx, const tc_compiled *compiled, const tc_model **out)
+{
+    TC_ENTER(ctx, made(ctx, compiled, out));
+}
+
 void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
 {
     const tc_compiled *c = compiled;
@@ -49,7 +61,9 @@ void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
                              .method = c->method,
                              .samples = c->proof.ran - c->proof.odd,
                              .set_aside = c->proof.odd,
-                             .invented = c->proof.invented};
+                             .invented = c->proof.invented,
+                             .kept_back = c->proof.held_out,
+                             .calibration_samples = c->proof.calibrated};
     for (size_t i = 0; i < c->split.n_region; i++)
         info.on_target += c->split.nodes[i];
     ti_fill_record(out, &info, sizeof info);

@@ -74,7 +74,7 @@ static tc_status check_entry(tc_ctx *ctx, const tc_quant_entry *r)
         return ti_usage(ctx, "unknown observer %d of an entry (see tc_observer_kind)",
                         (int)r->observer);
     if (r->has & TC_ENTRY_OBSERVER && r->observer == TC_OBSERVE_PERCENTILE &&
-        !(r->percentile > 50 && r->percentile <= 100))
+        r->percentile != 0 && !(r->percentile > 50 && r->percentile <= 100))
         return ti_usage(ctx, "an entry's percentile must be above 50 and at most 100");
     if ((r->has & TC_ENTRY_FLOOR && !((float)r->floor > 0)) ||
         (r->has & TC_ENTRY_FIXED && !((float)r->scale > 0)))
@@ -100,6 +100,8 @@ static tc_patch patch_of(const tc_quant_entry *r)
         p.has |= r->has & fields[i].theirs ? fields[i].ours : 0;
     if (r->has & TC_ENTRY_OBSERVER)
         p.to.observer = observers[r->observer];
+    if (r->has & TC_ENTRY_OBSERVER && r->observer == TC_OBSERVE_PERCENTILE && r->percentile != 0)
+        p.has |= TC_HAS_PERCENTILE;
     return p;
 }
 

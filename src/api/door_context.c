@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_context.c -- what callers do with a context. */
 #include "../base/enter.h"
-
+#include "../base/version.h"
 #include "../read/read.h"
-
-#define TEXT_OF(x) #x
-#define VERSION_TEXT(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
 
 const char *tc_version(void)
 {
-    return "tosac " VERSION_TEXT(TOSAC_VERSION_MAJOR, TOSAC_VERSION_MINOR, TOSAC_VERSION_PATCH);
+    return TC_MADE_BY;
 }
 
 int tc_version_number(void)

@@ -35,7 +35,7 @@ tc_status tc_dataset_preprocess(tc_ctx *ctx, tc_dataset *data, const char *rules
 
 const char *tc_dataset_file(const tc_dataset *data, size_t k)
 {
-    return data->pictures ? ti_pictures_file(data->pictures, k) : NULL;
+    return ti_dataset_file(data, k);
 }
 
 static tc_status take_callback(tc_ctx *ctx, size_t n, tc_sample_read *read, void *user,

@@ -22,6 +22,7 @@ typedef struct quantizing {
     tc_quant_request request;
     tc_quant_times times;
     tc_quant_gains gains;
+    tc_samples learned, held_out;
 } quantizing;
 
 /* The target's part in it: what it can select, how it packs weights, what its cycles cost. */
@@ -68,8 +69,11 @@ static tc_status prepare(quantizing *q)
 static tc_status open_samples(quantizing *q)
 {
     const tc_graph *g = ti_main(q->module);
-    if (q->o.samples)
+    if (q->o.samples && (q->o.n_merge || q->request.observe_only))
         return ti_open_dataset(q->ctx, q->o.samples, g, &q->request.samples);
+    if (q->o.samples)
+        return ti_open_calibration(q->ctx, q->o.samples, g, &q->config, q->o.all_samples,
+                                   &q->request.samples, &q->learned, &q->held_out);
     if (q->o.n_merge)
         return TC_OK;
     if (!g->n_in)
@@ -85,13 +89,16 @@ static tc_status check_own(const quantizing *q)
 {
     if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
         return ti_usage(q->ctx,
-                        "%s is a PT2E export with its own parameters: it takes neither data nor -q",
+                        "%s has its own parameters of quantization (a PT2E export, or a program that "
+                        "was quantized before): it takes neither data nor -q",
                         q->model->name);
     return TC_OK;
 }
 
 static tc_status quantize(quantizing *q, tc_bytes *observe_only)
 {
+    if (q->o.samples)
+        q->o.samples->reset = q->o.reset;
     q->request = (tc_quant_request){.merge = q->o.merge,
                                     .n_merge = q->o.n_merge,
                                     .observe_only = observe_only,
@@ -100,7 +107,9 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
                                                  ? ti_clock() + q->o.budget_seconds
                                                  : 0,
                                     .times = &q->times,
-                                    .gains = &q->gains};
+                                    .gains = &q->gains,
+                                    .figure = true,
+                                    .held_out = &q->held_out};
     TC_TRY(prepare(q));
     bool own = ti_quant_is_pt2e(q->module);
     if (own)
@@ -108,6 +117,7 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
     TC_TRY(ti_road_run(q->ctx, q->module, TC_AT_REAL, TC_AT_READY, &q->job, NULL));
     if (!own)
         TC_TRY(open_samples(q));
+    q->request.learned = q->held_out.n ? &q->learned : NULL;
     if (!own && q->o.samples)
         ti_data_fit(q->ctx, q->model->module, q->o.samples);
     q->job.samples = &q->request.samples;
@@ -134,6 +144,21 @@ static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t
     ti_attempt_end(ctx, &attempt);
 }
 
+/* In the words of a summary. */
+static const char *measured_on(const quantizing *q)
+{
+    tc_buf text;
+    tc_measured_on on = {.samples = q->gains.n_held_out,
+                         .held_out = q->gains.n_held_out > 0,
+                         .calibrated = q->gains.n_measured};
+    on.invented = q->o.samples && ti_dataset_invented(q->o.samples);
+    on.seen = !on.held_out && !on.invented;
+    ti_buf_init(&text, &q->ctx->arena);
+    ti_put_measured_on(&on, &text);
+    ti_buf_u8(&text, 0);
+    return (const char *)text.data;
+}
+
 static void fill_report(const quantizing *q, tc_quantize_report *report)
 {
     tc_quantize_report r = {.samples = q->request.samples.n,
@@ -149,7 +174,9 @@ static void fill_report(const quantizing *q, tc_quantize_report *report)
     for (size_t i = 0; i < gains->n; i++)
         method[i] = (tc_method_gain){gains->method[i].name, gains->method[i].what,
                                      gains->method[i].db, gains->method[i].taken};
-    r.sqnr_db = gains->db;
+    r.sqnr_db = gains->least_db;
+    r.kept_back = gains->n_held_out;
+    r.measured_on = gains->n_measured ? measured_on(q) : NULL;
     r.plain_sqnr_db = gains->plain_db;
     r.agreement = gains->agree;
     r.method = method;

@@ -396,6 +396,9 @@ static tc_status run_data(tc_program *p, tc_dataset *data, const tc_run_data_opt
     tc_status status = ti_spread_samples(p->threads, &all, n);
     if (c.apart)
         ti_plan_on_oom(p->seat[0].plan, &p->ctx->oom);
+    if (status == TC_BAD_MODEL && p->g->n_mutation && !c.o.reset && data->samples.n > 1)
+        ti_note(p->ctx, NULL, "samples come with the state that those before them have left: --reset "
+                              "starts every sample from the initial state");
     return status;
 }
 

@@ -6,6 +6,24 @@
 
 enum { FIRST_BLOCK = 64 * 1024, LARGEST_STEP = 16 * 1024 * 1024, ALIGN = 64 };
 
+/* With the address sanitizer, only allocated bytes may be read: not the gap after an array, nor
+ * what a rewind freed. */
+#if defined __has_feature
+#if __has_feature(address_sanitizer)
+#define WATCHED
+#endif
+#endif
+#if defined WATCHED || defined __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+enum { GAP = 64, LEAST_ALIGN = 8 };
+#define FORBID(at, size) __asan_poison_memory_region(at, size)
+#define ALLOW(at, size) __asan_unpoison_memory_region(at, size)
+#else
+enum { GAP = 0, LEAST_ALIGN = 1 };
+#define FORBID(at, size) ((void)0)
+#define ALLOW(at, size) ((void)0)
+#endif
+
 typedef struct tc_block {
     struct tc_block *below;
     size_t size, at;
@@ -22,7 +40,7 @@ void ti_arena_init_like(tc_arena *arena, const tc_arena *other)
     *arena = (tc_arena){.fail_after = -1, .oom = other->oom, .from = other->from};
 }
 
-/* Windows gives back what it has aligned by a function of its own. */
+/* Windows frees aligned memory by a separate function. */
 #ifdef _WIN32
 #include <malloc.h>
 #define TAKE(size, align) _aligned_malloc(size, align)
@@ -53,6 +71,7 @@ static void drop_top(tc_arena *arena)
 {
     tc_block *block = arena->top;
     arena->top = block->below;
+    ALLOW(block->data, block->size);
     ti_give_block(arena->from, block->data, block->size);
     ti_give_block(arena->from, block, sizeof *block);
 }
@@ -64,7 +83,7 @@ void ti_arena_free(tc_arena *arena)
     arena->used = 0;
 }
 
-/* Every public call leaves a place to jump to; whoever works without one cannot go on. */
+/* Every public call sets a jump target; without one, running out of memory is fatal. */
 static TC_NORETURN void out_of_memory(const tc_arena *arena)
 {
     if (arena->oom)
@@ -86,6 +105,7 @@ static tc_block *push_block(tc_arena *arena, size_t need)
         out_of_memory(arena);
     }
     *block = (tc_block){.below = arena->top, .size = size, .data = data};
+    FORBID(data, size);
     return arena->top = block;
 }
 
@@ -96,7 +116,8 @@ static void *take(tc_arena *arena, size_t size, size_t align)
     if (arena->limit && (size > arena->limit || arena->used > arena->limit - size))
         out_of_memory(arena);
     tc_block *block = arena->top;
-    size_t at = block ? (block->at + align - 1) & ~(align - 1) : 0;
+    align = align < LEAST_ALIGN ? LEAST_ALIGN : align;
+    size_t at = block ? (block->at + GAP + align - 1) & ~(align - 1) : 0;
     if (!block || at > block->size || size > block->size - at) {
         if (size > SIZE_MAX / 2)
             out_of_memory(arena);
@@ -104,6 +125,7 @@ static void *take(tc_arena *arena, size_t size, size_t align)
         at = 0;
     }
     block->at = at + size;
+    ALLOW(block->data + at, size);
     arena->used += size;
     if (arena->used > arena->peak)
         arena->peak = arena->used;
@@ -152,7 +174,9 @@ void ti_arena_rewind(tc_arena *arena, tc_mark mark)
 {
     while (arena->top != mark.top)
         drop_top(arena);
-    if (arena->top)
+    if (arena->top) {
         arena->top->at = mark.at;
+        FORBID(arena->top->data + mark.at, arena->top->size - mark.at);
+    }
     arena->used = mark.used;
 }

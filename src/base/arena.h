@@ -13,8 +13,8 @@
 #include "base.h"
 
 typedef struct tc_arena {
-    struct tc_block *top;  /* newest block; older ones hang behind it */
-    size_t used;           /* bytes handed out and not rewound */
+    struct tc_block *top;  /* newest block; older ones are linked after it */
+    size_t used;           /* bytes allocated and not rewound */
     size_t peak;           /* the most that was ever in use */
     size_t limit;          /* 0: none; otherwise used may not pass it */
     jmp_buf *oom;          /* where to go when memory runs out; NULL: there is nowhere */
@@ -27,12 +27,12 @@ typedef struct tc_mark {
     size_t at, used;
 } tc_mark;
 
-/* Blocks as the allocator has them, malloc's when it is empty; NULL: there is no memory. */
+/* Blocks from the allocator, malloc's when it is empty; NULL: out of memory. */
 void *ti_take_block(const tc_allocator *from, size_t size, size_t align);
 void ti_give_block(const tc_allocator *from, void *block, size_t size);
 
 void ti_arena_init(tc_arena *arena);
-/* One more beside another: memory from the same place, and the same jump when there is none. */
+/* Another arena: memory from the same source, and the same jump when it runs out. */
 void ti_arena_init_like(tc_arena *arena, const tc_arena *other);
 void ti_arena_free(tc_arena *arena);
 

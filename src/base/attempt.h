@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attempt.h -- work whose outcome is a number: what it made is given back.
+/* attempt.h -- work of which only a result is kept: its memory is freed.
  *
- * Between begin and end the context is used as usual, without anybody being told of messages or of
- * progress; then its memory, its interned types and names, its rooms' records and its clean-ups are
- * as they were.  Nothing made in between may be kept.  Attempts end in the order opposite to that of
- * their beginning; one that memory runs out in needs no end, as the context is spent. */
+ * Between begin and end the context is used as usual, without messages or progress; then its
+ * memory, its interned types and names, its rooms' records and its clean-ups are restored.  Nothing
+ * allocated in between may be kept.  Attempts nest; one that runs out of memory needs no end, as
+ * the context is unusable then. */
 #ifndef TC_ATTEMPT_H
 #define TC_ATTEMPT_H
 
@@ -32,9 +32,9 @@ typedef struct tc_attempt {
 void ti_attempt_begin(tc_ctx *ctx, tc_attempt *attempt);
 void ti_attempt_end(tc_ctx *ctx, const tc_attempt *attempt);
 
-/* work(what), with the memory that it takes from the context given back; what comes of it must lie
- * elsewhere.  Progress is told.  Work that fails is done once more without all this, for its
- * message: it must be able to begin anew. */
+/* work(what), with the memory that it takes from the context freed; its result must be elsewhere.
+ * Progress is reported.  Work that fails is repeated without all this, for its message: it must be
+ * restartable. */
 TC_MUST_USE tc_status ti_attempt_work(tc_ctx *ctx, tc_status (*work)(void *what), void *what);
 
 #endif

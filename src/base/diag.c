@@ -153,10 +153,12 @@ void ti_tell_messages(tc_ctx *ctx, bool all)
 
 tc_hold ti_hold_begin(tc_ctx *ctx)
 {
-    ti_tell_messages(ctx, true);
-    tc_hold t = {ctx->messages.size, ctx->n_error,      ctx->n_warning,    ctx->n_muted,
-                  ctx->n_message,     ctx->last_message, ctx->on_diagnostic};
+    if (ctx->on_diagnostic)
+        ti_tell_messages(ctx, true);
+    tc_hold t = {ctx->messages.size, ctx->n_error,      ctx->n_warning,     ctx->n_muted,
+                 ctx->n_message,     ctx->last_message, ctx->on_diagnostic, ctx->untold};
     ctx->on_diagnostic = NULL;
+    ctx->untold = NULL;
     return t;
 }
 
@@ -164,7 +166,7 @@ void ti_hold_keep(tc_ctx *ctx, tc_hold t)
 {
     tc_message *m = t.last ? t.last->next : ctx->first_message;
     ctx->on_diagnostic = t.told;
-    ctx->untold = m;
+    ctx->untold = m ? m : t.untold;
     ti_tell_messages(ctx, false);
 }
 
@@ -184,7 +186,7 @@ const char *ti_hold_drop(tc_ctx *ctx, tc_hold t)
         t.last->next = NULL;
     else
         ctx->first_message = NULL;
-    ctx->untold = NULL;
+    ctx->untold = t.untold;
     ctx->on_diagnostic = t.told;
     return why;
 }
@@ -216,13 +218,13 @@ void tc_ctx_cancel(tc_ctx *ctx)
 
 /* ---- messages as text ---- */
 
-/* One line more; its text alone comes back. */
+/* One line more; returns its text alone. */
 static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, const char *tag,
                           const char *format, va_list args)
 {
     tc_buf *out = &ctx->messages;
     if (!loc || loc->file)
-        ti_buf_printf(out, "%s: ", loc ? loc->file : "tosac"); /* no place: the command itself */
+        ti_buf_printf(out, "%s: ", loc ? loc->file : "tosac"); /* no location: the command itself */
     if (loc && loc->place)
         ti_buf_printf(out, "%s: ", loc->place);
     else if (loc && loc->node)
@@ -235,7 +237,7 @@ static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, cons
     vsnprintf(room, (size_t)n + 1, format, again);
     va_end(again);
     out->size--;
-    /* A message is one line, whatever the file put into its names. */
+    /* A message is one line, whatever characters names of the file have. */
     for (int i = 0; i < n; i++)
         if ((unsigned char)room[i] < ' ')
             room[i] = '?';
@@ -312,12 +314,21 @@ static bool counted(tc_ctx *ctx)
                                           .text = text});                                          \
     } while (0)
 
+/* The status of an error, by its id alone: the same error always has one exit code. Those that are
+ * not listed are TC_BAD_MODEL. */
+static const tc_status status_of[TC_DIAG_COUNT] = {
+    [TC_E_DYNAMIC] = TC_UNSUPPORTED,     [TC_E_UNKNOWN_OP] = TC_UNSUPPORTED,
+    [TC_E_UNSUPPORTED] = TC_UNSUPPORTED, [TC_E_VERSION] = TC_UNSUPPORTED,
+    [TC_E_TOOL] = TC_TOOL,
+};
+
 tc_status ti_error(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
 {
-    TRIED(id, TC_BAD_MODEL)
+    tc_status status = status_of[id] ? status_of[id] : TC_BAD_MODEL;
+    TRIED(id, status)
     if (counted(ctx))
-        ERROR(id, TC_BAD_MODEL);
-    return TC_BAD_MODEL;
+        ERROR(id, status);
+    return status;
 }
 
 tc_status ti_unsupported(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format, ...)
@@ -352,7 +363,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-/* Whether this warning has been given already, of the same place. */
+/* Whether this warning has been given already, for the same location. */
 static bool is_repeated(const tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *text)
 {
     static const tc_loc nowhere;
@@ -385,7 +396,7 @@ void ti_warning(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *forma
                                       .text = text});
 }
 
-/* A note goes with the message before it, unless that has been told of already. */
+/* A note follows the message before it, unless that was a repetition. */
 void ti_note(tc_ctx *ctx, const tc_loc *loc, const char *format, ...)
 {
     if (ctx->n_muted || ctx->trial || ctx->repeated)

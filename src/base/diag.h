@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* diag.h -- the context, and messages with a place.
+/* diag.h -- the context, and messages with a location.
  *
- *   file: place: error: what was found, what was expected [id]
- *   file: place: note: what to do                                                        */
+ *   file: where: error: what was found, what was expected [id]
+ *   file: where: note: what to do */
 #ifndef TC_DIAG_H
 #define TC_DIAG_H
 
@@ -34,7 +34,7 @@ struct tc_ctx {
     tc_map types;     /* num/type.c */
     tc_map names;     /* interned text */
     struct {
-        void *at; /* in the arena; NULL: not asked for yet */
+        void *at; /* in the arena; NULL: not used yet */
         size_t size;
     } own[TC_OWN_COUNT];
     unsigned n_attempt; /* attempts that are under way, one inside the other */
@@ -47,7 +47,7 @@ struct tc_ctx {
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_mapped *mapped;   /* base/mapped.c */
     bool may_map;               /* large files stay where they are */
-    jmp_buf oom;                /* where public calls come back when memory runs out */
+    jmp_buf oom;                /* the jump target of public calls when memory runs out */
     int depth;                  /* public calls that are under way, one inside the other */
     bool spent;                 /* out of memory: nothing but freeing is left */
     atomic_int cancelled;
@@ -56,35 +56,36 @@ struct tc_ctx {
     tc_on_progress *on_progress;
     void *user;
     struct tc_message *first_message, *last_message; /* the diagnostics as records */
-    struct tc_message *untold;                       /* the first that nobody was told of */
+    struct tc_message *untold;                       /* the first error that was not reported */
     size_t n_message;
     struct tc_trial *trial; /* what is said now is only tried; NULL: it counts */
 };
 
-/* TC_CANCELLED when somebody wants no more; asked between steps of anything that takes time. */
+/* TC_CANCELLED when the caller has cancelled; checked between steps of anything that takes time. */
 static inline tc_status ti_go_on(tc_ctx *ctx)
 {
     return atomic_load_explicit(&ctx->cancelled, memory_order_relaxed) ? TC_CANCELLED : TC_OK;
 }
 
-/* Tells the caller how far something is, unless it is only tried; the caller may want no more. */
+/* Reports progress, unless in an attempt; the caller may cancel. */
 TC_MUST_USE tc_status ti_tell_progress(tc_ctx *ctx, const char *what, size_t done, size_t total);
 
 /* Tells the caller of the messages that are complete; `all`: nothing more is coming. */
 void ti_tell_messages(tc_ctx *ctx, bool all);
 
-/* Messages whose fate is decided later: from `begin` on they are held back; `keep` tells them after
- * all, `drop` takes them back and gives the first error's text ("": there was none). */
+/* Deferred messages: from `begin` on they are held back; `keep` gives them, `drop` discards them
+ * and returns the first error's text ("": there was none). */
 typedef struct tc_hold {
     size_t size, errors, warnings, muted, n_message;
     struct tc_message *last;
     tc_on_diagnostic *told;
+    struct tc_message *untold;
 } tc_hold;
 tc_hold ti_hold_begin(tc_ctx *ctx);
 void ti_hold_keep(tc_ctx *ctx, tc_hold hold);
 const char *ti_hold_drop(tc_ctx *ctx, tc_hold hold);
 
-/* A room's record, all zero when it is first asked for; an attempt leaves it as it was. */
+/* A room's record, zeroed at first use; an attempt restores it. */
 void *ti_ctx_own(tc_ctx *ctx, tc_own which, size_t size);
 #define TC_OWN(ctx, which, type) ((type *)ti_ctx_own(ctx, TC_OWN_##which, sizeof(type)))
 
@@ -100,8 +101,8 @@ static inline const char *ti_intern_text(tc_ctx *ctx, const char *text)
     return text ? ti_intern(ctx, ti_str_of(text)) : NULL;
 }
 
-/* Something that may fail without anybody being told: between begin and end nothing is reported,
- * and the first error is kept as "what was found [id]". */
+/* Something that may fail silently: between begin and end nothing is reported, and the first error
+ * is kept as "what was found [id]". */
 typedef struct tc_trial {
     const char *why; /* NULL: no error so far; in the arena */
     struct tc_trial *outer;

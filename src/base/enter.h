@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* enter.h -- the one door through which every public call that allocates goes in and out.
+/* enter.h -- entry and exit of every public call that allocates.
  *
- * Memory that runs out anywhere inside jumps back here: the context is spent, what it deferred is
- * undone when it is freed, and the caller gets TC_NO_MEMORY. */
+ * Running out of memory anywhere inside jumps back here: the context is unusable, its clean-ups run
+ * when it is freed, and the caller gets TC_NO_MEMORY. */
 #ifndef TC_ENTER_H
 #define TC_ENTER_H
 
@@ -26,15 +26,15 @@
 /* A public call under way.  Calls nest: a callback may make another with the same context. */
 typedef struct tc_door {
     tc_ctx *ctx;
-    jmp_buf outer; /* where the call around this one comes back */
+    jmp_buf outer; /* the jump target of the enclosing call */
     jmp_buf *arena_oom, *scratch_oom;
-    tc_mark mark; /* working space as it was */
+    tc_mark mark; /* scratch as it was */
 } tc_door;
 
 tc_status ti_door_in(tc_door *door, tc_ctx *ctx);
 tc_status ti_door_out(tc_door *door, tc_status status);
 
-/* As many bytes of a caller's record as it has and we know; the rest of ours is 0. */
+/* As many bytes of a caller's record as both versions have; the rest of ours is 0. */
 void ti_take_record(void *ours, size_t size, const void *theirs);
 /* The other way: theirs has its size in front. */
 void ti_fill_record(void *theirs, const void *ours, size_t size);

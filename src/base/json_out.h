@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* json_out.h -- JSON into a buffer: commas, quotes and indentation are looked after here. */
+/* json_out.h -- results into a buffer, as JSON or as text.
+ *
+ * JSON: commas, quotes and indentation are looked after here.  Text: a record has its members and a
+ * line that shows them (tc_show); brackets and members without a line show nothing. */
 #ifndef TC_JSON_OUT_H
 #define TC_JSON_OUT_H
 
@@ -10,6 +13,7 @@ typedef struct tc_json_out {
     int depth;
     bool first; /* nothing yet since the last bracket */
     bool compact; /* all in one line */
+    bool text;    /* for people: only tc_say() and tc_show() write */
 } tc_json_out;
 
 /* name NULL: inside a list, or the outermost value. */
@@ -53,7 +57,28 @@ void ti_json_members(tc_json_out *out, const tc_json_member *member, size_t n);
 #define tc_json_put(out, ...)                                                                      \
     ti_json_members(out, (const tc_json_member[]){__VA_ARGS__},                                    \
                     sizeof((const tc_json_member[]){__VA_ARGS__}) / sizeof(tc_json_member))
-/* An object, or a list of n numbers or texts. */
+/* Members of what is open; as text the line, in which {name} is a member.  {name:-20} is 20 wide,
+ * {name:.2f} as printf() has it; a text that is not there is "-".  [, scale {scale}] is left out
+ * where one of its members is: by TC_J_IF, a text that is NULL or a bool that is false, which shows
+ * nothing itself. */
+void ti_show(tc_json_out *out, const char *line, const tc_json_member *member, size_t n);
+#define tc_show(out, line, ...)                                                                    \
+    ti_show(out, line, (const tc_json_member[]){__VA_ARGS__},                                      \
+            sizeof((const tc_json_member[]){__VA_ARGS__}) / sizeof(tc_json_member))
+#define tc_show_object(out, name, line, ...)                                                       \
+    do {                                                                                           \
+        ti_json_open(out, name, '{');                                                              \
+        tc_show(out, line, __VA_ARGS__);                                                           \
+        ti_json_close(out, '}');                                                                   \
+    } while (0)
+/* Words for people; nothing in JSON. */
+#define tc_say(out, ...)                                                                           \
+    do {                                                                                           \
+        if ((out)->text)                                                                           \
+            ti_buf_printf((out)->to, __VA_ARGS__);                                                 \
+    } while (0)
+
+/* An object, or a list of n numbers or strings. */
 #define tc_json_object(out, name, ...)                                                             \
     do {                                                                                           \
         ti_json_open(out, name, '{');                                                              \

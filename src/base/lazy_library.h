@@ -19,8 +19,8 @@
 #define TC_LATE_NAMES(list) list(TC_LATE_NAME) NULL
 
 /* Every function of the list (NULL ends it) into the array of pointers at `functions`; false, and
- * nothing written, where the library or one of them is not there.  A copy that came along with us
- * under a name of its own ("libzip-tosac.so.4") goes before the system's. */
+ * nothing written, where the library or one of them is not there.  A bundled copy under its own
+ * name ("libzip-tosac.so.4") is preferred to the system's. */
 bool ti_late_load(const char *library, const char *const *name, void *functions);
 
 #endif

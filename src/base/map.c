@@ -78,8 +78,8 @@ void *ti_map_get(const tc_map *map, tc_str key)
     return at ? map->entry[at - 1].value : NULL;
 }
 
-/* Entries come at the end, and none ever moves.  The latest goes first: whatever its search passes
- * by came before it, and still stands. */
+/* Entries are appended and never move.  The latest is removed first: all entries on its probe
+ * sequence are older, and still present. */
 void ti_map_back(tc_map *map, const tc_map *was)
 {
     for (size_t n = map->n; n > was->n; n--) {

@@ -21,13 +21,13 @@ typedef struct tc_map {
 
 void ti_map_init(tc_map *map, tc_arena *arena);
 
-/* The place for key's value; NULL inside when the key is new (the key is copied). */
+/* The slot for key's value; NULL inside when the key is new (the key is copied). */
 void **ti_map_at(tc_map *map, tc_str key);
 
 /* The value, or NULL when the key is not there. */
 void *ti_map_get(const tc_map *map, tc_str key);
 
-/* The map's own copy of the key whose place ti_map_at() has just given; it stays. */
+/* The map's copy of the key whose slot ti_map_at() has just given; it stays valid. */
 static inline const char *ti_map_key(void *const *place)
 {
     return ((const tc_map_entry *)(const void *)((const char *)place -

@@ -9,16 +9,15 @@
 /* The first `size` bytes of a regular file until the context goes, or NULL: read it then. */
 const uint8_t *ti_mapped_open(tc_ctx *ctx, int fd, size_t size);
 
-/* These bytes are not needed for a while: where they are of a mapped file, the memory that holds
- * them goes back; whoever looks at them again gets the same.  From any thread. */
+/* These bytes are not needed for a while: if they are of a mapped file, their pages are released; a
+ * later access reads the same.  Thread-safe. */
 void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
 
 /* Nobody looks at these bytes of the context's own memory any more: whole pages of them go back,
  * where the memory is the system's.  They are zeros from then on. */
 void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size);
 
-/* A large piece of work is over: what the system's allocator keeps of the memory that was given
- * back, in case it is asked again, goes back too. */
+/* A large piece of work is over: memory cached by the system's allocator is returned, too. */
 void ti_memory_trim(const tc_ctx *ctx);
 
 #endif

@@ -10,7 +10,7 @@
 
 const char ti_path_between[2] = ":";
 
-/* In the child: a group of its own, so that what it starts can be ended with it. */
+/* In the child: a new process group, so that what it starts can be ended with it. */
 static _Noreturn void become(const char *const *argv, const char *folder, const char *log)
 {
     sigset_t none_waits;
@@ -35,7 +35,7 @@ intptr_t ti_process_start(const char *const *argv, const char *folder, const cha
     if (pid == 0)
         become(argv, folder, log);
     if (pid > 0)
-        setpgid(pid, pid); /* whoever comes first */
+        setpgid(pid, pid); /* whichever comes first */
     return pid;
 }
 
@@ -45,7 +45,7 @@ static bool ended(intptr_t process, int *exit, int flags)
     pid_t got = waitpid((pid_t)process, &status, flags);
     if (got == 0)
         return false;
-    kill(-(pid_t)process, SIGKILL); /* whoever it left behind */
+    kill(-(pid_t)process, SIGKILL); /* its remaining children */
     *exit = got < 0 ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return true;
 }

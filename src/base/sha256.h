@@ -7,7 +7,7 @@
 
 enum { TC_SHA256_HEX = 64 };
 
-/* Of a few byte strings one behind the other, as hexadecimal digits and a 0. */
+/* Of the concatenation of a few byte strings, as hexadecimal digits and a NUL. */
 void ti_sha256_hex(const tc_bytes *part, size_t n, char out[TC_SHA256_HEX + 1]);
 
 #endif

@@ -65,7 +65,7 @@ char *ti_text_format(tc_arena *arena, const char *format, ...)
     return text;
 }
 
-/* Written with so many digits, of 17 at most; whether that is the same number when it is read. */
+/* Formats with n digits, at most 17; whether it reads back as the same number. */
 static bool comes_back(double value, int digits, char out[32])
 {
     snprintf(out, 32, "%.*g", digits < 17 ? digits : 17, value);
@@ -86,8 +86,7 @@ void tc_text_f64(double value, char out[32])
         snprintf(out, 32, "%.0f", value);
         return;
     }
-    /* With more digits it is never farther away: the least number that will do lies within (no,
-     * yes]. */
+    /* More digits are never less exact: the least count that works is within (no, yes]. */
     int no = 0, yes = 17;
     while (yes - no > 1) {
         int digits = (no + yes) / 2;
@@ -96,7 +95,7 @@ void tc_text_f64(double value, char out[32])
     comes_back(value, yes, out);
 }
 
-/* strtoll and strtod want a terminated string. */
+/* strtoll and strtod need a terminated string. */
 static bool terminated(tc_str text, char *out, size_t room)
 {
     if (text.n == 0 || text.n >= room)
@@ -123,7 +122,7 @@ bool ti_text_to_f64(tc_str text, double *out)
     if (!terminated(text, word, sizeof word) || word[0] == ' ')
         return false;
     *out = strtod(word, &end);
-    return *end == 0;
+    return *end == 0 && end != word;
 }
 
 size_t ti_text_distance(const char *a, const char *b)

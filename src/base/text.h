@@ -21,7 +21,7 @@ static inline bool ti_text_eq(const char *a, const char *b) { return strcmp(a, b
 bool ti_text_starts(const char *text, const char *prefix);
 bool ti_text_ends(const char *text, const char *suffix);
 
-/* The last part of a path: what is behind its folders.  Windows takes '\\' and a drive's ':' too. */
+/* The file name of a path, without its folders.  Windows takes '\\' and a drive's ':' too. */
 const char *ti_path_last(const char *path);
 bool ti_path_ends_part(char c);            /* a slash, whichever way it leans */
 bool ti_path_is_absolute(const char *path); /* from the root, or from a drive of Windows */

@@ -88,7 +88,7 @@ typedef struct cli_common {
 typedef struct cli_progress {
     char what[64]; /* "samples"; "": nothing is going on */
     size_t done, total;
-    double started, begin; /* the command, and what is going on: seconds */
+    double started, begin, latest; /* the command, what is going on, and when `done` grew: seconds */
     bool visible, drawn, over;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -173,6 +173,9 @@ TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char 
 TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_dataset **out);
 
 /* The same with --preprocess, where it was given. */
+/* The same of every verb that runs samples one after the other. */
+#define CLI_ROW_RESET(at) \
+    {"--reset", NULL, NULL, CLI_FLAG, at, "start every sample from the initial state"}
 #define CLI_PREPROCESS_HELP                                                                        \
     "PNG, JPEG or WAV files as data: \"resize=256 crop=224 mean=.. std=..\" (doc/data.md)"
 TC_MUST_USE tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool always,

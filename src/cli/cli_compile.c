@@ -11,7 +11,7 @@ typedef struct compile_options {
     const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
     int64_t max_scratch;
     bool share_weights;
-    bool check, strict, locations, no_execute, keep_odd;
+    bool check, strict, locations, no_execute, keep_odd, all_samples, reset;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -83,6 +83,8 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     r.locations = o->locations || o->etrecord;
     r.no_execute = o->no_execute;
     r.quant.keep_odd = o->keep_odd;
+    r.quant.all_samples = o->all_samples;
+    r.quant.reset = o->reset;
     r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
     r.user = dumper;
     r.vela.max_scratch = o->max_scratch;
@@ -215,8 +217,8 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
                  {"--budget", o->budget, &r->goal.seconds}};
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
-            return cli_usage(c, "%s '%s': expected a number above 0", goals[i].name,
-                             goals[i].text);
+            return cli_usage(c, "%s '%s': expected a number above 0, such as 30, 200K or 1.5M",
+                             goals[i].name, goals[i].text);
     r->goal.labels = o->labels;
     return TC_OK;
 }
@@ -420,6 +422,9 @@ static const cli_option options[] = {
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
+    {"--all-samples", NULL, NULL, CLI_FLAG, AT(all_samples),
+     "keep none back to measure on: quicker, and the figure is optimistic"},
+    CLI_ROW_RESET(AT(reset)),
     {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
      "search the bits of each value and weight for at least so many dB on calibration samples"},
     {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),

@@ -202,6 +202,9 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_evaluate(c->ctx, &r, &e));
     cli_progress_end(c);
     (c->common.json ? print_json : print_table)(e);
+    if (args->n == 1 && !o->labels && !o->perplexity && !c->common.json)
+        cli_note(c, "there is nothing to compare with: --labels FILE counts what is right, a second program "
+                    "what agrees");
     return TC_OK;
 }
 

@@ -16,14 +16,22 @@ double cli_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What is left of a stage: as long for each thing as for those that are done. */
+/* What is left of a stage: as long for each thing as for those that are done, and nothing is said where
+ * that is less than a second.  Once all are done, how long what follows takes is not known: the time
+ * since then is shown. */
 static void draw(cli_progress *p, double now)
 {
     double spent = now - p->begin;
-    if (p->total > 1 && p->done) {
-        double left = spent / (double)p->done * (double)(p->total - p->done);
+    bool some = p->total > 1 && p->done;
+    double left = some ? (p->latest - p->begin) / (double)p->done * (double)(p->total - p->done) : 0;
+    left -= now - p->latest; /* which has passed since */
+    if (some && p->done >= p->total)
+        fprintf(stderr, "\rafter %zu %s: %.0f s \x1b[K", p->total, p->what, now - p->latest);
+    else if (some && left >= 1)
         fprintf(stderr, "\r%zu of %zu %s, %.0f s left \x1b[K", p->done, p->total, p->what, left);
-    } else if (p->total > 1)
+    else if (some)
+        fprintf(stderr, "\r%zu of %zu %s, %.0f s \x1b[K", p->done, p->total, p->what, spent);
+    else if (p->total > 1)
         fprintf(stderr, "\r%zu %s, %.0f s \x1b[K", p->total, p->what, spent);
     else
         fprintf(stderr, "\r%s, %.0f s \x1b[K", p->what, spent);
@@ -101,8 +109,11 @@ int cli_on_progress(void *user, const char *what, size_t done, size_t total)
     if (!cli_is(p->what, what) || p->total != total) {
         snprintf(p->what, sizeof p->what, "%s", what);
         p->total = total;
-        p->begin = cli_seconds();
+        p->begin = p->latest = cli_seconds();
+        p->done = done;
     }
+    if (p->done != done)
+        p->latest = cli_seconds();
     p->done = done;
     pthread_mutex_unlock(&p->lock);
     return 0;

@@ -2,6 +2,7 @@
 /* cli_quantize.c -- tosac quantize: a float model and data become a typed program. */
 #include "cli.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "cli_compile_options.h"
@@ -11,7 +12,7 @@
 typedef struct quantize_options {
     cli_texts calib, merge;
     const char *config, *target, *board, *output, *qparams, *report, *preprocess, *budget;
-    bool observe_only, keep_odd;
+    bool observe_only, keep_odd, all_samples, reset;
 } quantize_options;
 
 /* The first argument is the model; what a shell made of "--merge part*.obs" or "--calib *.npy"
@@ -35,11 +36,28 @@ static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options 
     return *model ? TC_OK : cli_usage(c, "the model is missing");
 }
 
+/* A name that says what only compile writes. */
+static bool is_program_name(const char *path)
+{
+    for (int kind = 0; tc_output_name((tc_output)kind); kind++) {
+        const char *end = tc_output_extension((tc_output)kind);
+        if (kind != TC_OUTPUT_IR && *end && cli_ends(path, end))
+            return true;
+    }
+    return cli_ends(path, ".onnx") || cli_ends(path, ".pt2");
+}
+
 static tc_status check_options(cli *c, const quantize_options *o)
 {
     if (!o->output)
         return cli_usage(c, "-o FILE is missing: where the %s",
                          o->observe_only ? "observations go" : "typed program goes");
+    if (!o->observe_only && is_program_name(o->output)) {
+        tc_status status = cli_usage(
+            c, "-o %s: quantize writes the typed program as text, a .ir", o->output);
+        cli_note(c, "'tosac compile MODEL -t TARGET --calib DATA -o %s' quantizes and compiles", o->output);
+        return status;
+    }
     if (o->observe_only && o->qparams)
         return cli_usage(c, "--qparams cannot be combined with --observe-only");
     if (o->observe_only && o->report)
@@ -63,6 +81,8 @@ static void print_json(const tc_quantize_report *r)
     cli_json_put_real(&out, "rank_s", r->rank);
     cli_json_put_real(&out, "bias_s", r->correct);
     cli_json_put_real(&out, "sqnr_db", r->sqnr_db);
+    cli_json_put_int(&out, "kept_back", (int64_t)r->kept_back);
+    cli_json_put_text(&out, "measured_on", r->measured_on);
     cli_json_put_real(&out, "plain_sqnr_db", r->plain_sqnr_db);
     cli_json_put_real(&out, "agreement", r->agreement);
     cli_json_open(&out, "methods", '[');
@@ -77,12 +97,22 @@ static void print_json(const tc_quantize_report *r)
     cli_json_close(&out, '}');
 }
 
+static void print_figure(const tc_quantize_report *r)
+{
+    if (!r->measured_on)
+        printf("\n");
+    else if (isinf(r->sqnr_db))
+        printf("; against float: the same numbers on %s\n", r->measured_on);
+    else
+        printf("; against float: %.1f dB on %s\n", r->sqnr_db, r->measured_on);
+}
+
 /* What each method gave, on calibration samples. */
 static void print_gains(const tc_quantize_report *r)
 {
     if (!r->n_method)
         return;
-    printf("  %-10s %6.2f dB\n", "nearest", r->plain_sqnr_db);
+    printf("  %-10s %6.2f dB  on calibration samples, as those below\n", "nearest", r->plain_sqnr_db);
     for (size_t i = 0; i < r->n_method; i++)
         printf("  %-10s %6.2f dB  %s: %s\n", r->method[i].name, r->method[i].sqnr_db,
                r->method[i].taken ? "taken" : "left out", r->method[i].what);
@@ -125,8 +155,8 @@ static tc_status quantize(cli *c, const tc_model *model, const tc_quantize_optio
     if (c->common.json)
         print_json(&report);
     else if (!c->common.quiet) {
-        printf("%s: %zu values quantized, %zu in float\n", o->output, report.quantized,
-               report.real);
+        printf("%s: %zu values quantized, %zu in float", o->output, report.quantized, report.real);
+        print_figure(&report);
         print_gains(&report);
     }
     return TC_OK;
@@ -158,6 +188,8 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     request.merge = merge;
     request.n_merge = o->merge.n;
     request.keep_odd = o->keep_odd;
+    request.all_samples = o->all_samples;
+    request.reset = o->reset;
     if (o->budget && (request.budget_seconds = cli_amount(o->budget)) < 0)
         return cli_usage(c, "--budget '%s': expected a number above 0", o->budget);
     return o->observe_only ? observe(c, model, &request, o) : quantize(c, model, &request, o);
@@ -185,6 +217,9 @@ static const cli_option options[] = {
     {"--observe-only", NULL, NULL, CLI_FLAG, AT(observe_only),
      "write the observations to OUT and stop"},
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
+    {"--all-samples", NULL, NULL, CLI_FLAG, AT(all_samples),
+     "keep none back to measure on: quicker, and the figure is optimistic"},
+    CLI_ROW_RESET(AT(reset)),
     {0},
 };
 

@@ -21,8 +21,12 @@ static size_t count_nodes(const tc_model *model)
 
 static tc_status tell_streams(cli *c, const char *path, const tc_streams_report *r)
 {
-    if (!r->streams)
-        return cli_usage(c, "%s has no Ethos-U command stream", path);
+    if (!r->streams) {
+        tc_status status = cli_usage(c, "%s has no Ethos-U command stream", path);
+        cli_note(c, "regions that are TOSA were verified as they were compiled; 'tosac compile ... -o X.tosa' "
+                    "writes them as files that verify takes");
+        return status;
+    }
     if (c->common.json) {
         cli_json_out out = {0};
         cli_json_open(&out, NULL, '{');

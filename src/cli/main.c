@@ -28,7 +28,7 @@ static void overview(FILE *out)
             tc_version());
     for (size_t i = 0; i < CLI_COUNT(verb); i++)
         fprintf(out, "  tosac %-8s %s\n", verb[i]->name, verb[i]->summary);
-    fprintf(out, "\n'tosac VERB --help' shows a verb's arguments and options.\n");
+    fprintf(out, "\n'tosac VERB --help' or 'tosac help VERB' shows a verb's arguments and options.\n");
 }
 
 static tc_status unknown_verb(cli *c, const char *word)
@@ -40,6 +40,20 @@ static tc_status unknown_verb(cli *c, const char *word)
     else
         cli_note(c, "'tosac --help' lists the commands");
     return status;
+}
+
+/* NAME=VALUE of one option: a name that is given twice is a slip, not a choice. */
+static tc_status check_names(cli *c, const char *option, const cli_texts *given)
+{
+    for (size_t i = 0; i < given->n; i++)
+        for (size_t k = 0; k < i; k++) {
+            const char *a = given->v[k], *b = given->v[i];
+            size_t n = strcspn(b, "=");
+            if (strcspn(a, "=") == n && strncmp(a, b, n) == 0)
+                return cli_usage(c, "%s %s: it was given before as %s; expected one value", option,
+                                 b, a);
+        }
+    return TC_OK;
 }
 
 static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
@@ -55,6 +69,9 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
         return TC_OK;
     tc_ctx_set_threads(c->ctx, (int)c->common.threads);
     tc_ctx_set_reference_kernels(c->ctx, c->common.kernels && cli_is(c->common.kernels, "reference"));
+    CLI_TRY(check_names(c, "--dim", &c->common.dims));
+    CLI_TRY(check_names(c, "--shape", &c->common.shapes));
+    CLI_TRY(check_names(c, "--set", &c->common.sets));
     for (size_t i = 0; i < c->common.dims.n; i++)
         CLI_TRY(tc_ctx_set_dim(c->ctx, c->common.dims.v[i]));
     CLI_TRY(tc_ctx_set_signature(c->ctx, c->common.signature));
@@ -69,6 +86,26 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     return status;
 }
 
+static const cli_verb *verb_named(const char *word)
+{
+    for (size_t i = 0; i < CLI_COUNT(verb); i++)
+        if (cli_is(word, verb[i]->name))
+            return verb[i];
+    return NULL;
+}
+
+/* "tosac help", and "tosac help VERB" as "tosac VERB --help". */
+static tc_status help(cli *c, const char *word)
+{
+    if (!word)
+        overview(stdout);
+    else if (verb_named(word))
+        cli_help(verb_named(word));
+    else
+        return unknown_verb(c, word);
+    return TC_OK;
+}
+
 static tc_status dispatch(cli *c, int argc, char **argv)
 {
     if (argc < 2) {
@@ -79,15 +116,13 @@ static tc_status dispatch(cli *c, int argc, char **argv)
     if (cli_is(word, "--version"))
         puts(tc_version());
     else if (cli_is(word, "--help") || cli_is(word, "-h") || cli_is(word, "help"))
-        overview(stdout);
+        return help(c, argc > 2 ? argv[2] : NULL);
     else if (cli_is(word, "--dump-options")) /* what manual pages and completions are made of */
         cli_dump_options(verb, CLI_COUNT(verb));
-    else {
-        for (size_t i = 0; i < CLI_COUNT(verb); i++)
-            if (cli_is(word, verb[i]->name))
-                return run_verb(c, verb[i], argc, argv);
+    else if (verb_named(word))
+        return run_verb(c, verb_named(word), argc, argv);
+    else
         return unknown_verb(c, word);
-    }
     return TC_OK;
 }
 
@@ -178,13 +213,21 @@ static void watch_signals(tc_ctx *ctx)
     }
 }
 
-/* Everything is cleared away: the signal has its way. */
+/* Everything is cleared away: the signal has its way, and the shell sees 128 + its number. */
 static void obey_signal(void)
 {
     if (!signal_came)
         return;
     signal(signal_came, SIG_DFL);
     raise(signal_came);
+}
+
+/* The work was cancelled by a signal, and no unfinished file is left. */
+static void tell_signal(cli *c)
+{
+    const char *name = signal_came == SIGINT ? "interrupted" : "ended by a signal";
+    if (!c->common.json)
+        fprintf(stderr, "tosac: %s; files that were not finished are removed\n", name);
 }
 
 int main(int argc, char **argv)
@@ -211,6 +254,8 @@ int main(int argc, char **argv)
     tc_status status = dispatch(&c, argc, argv);
     cli_progress_close(&c);
     int code = finish_output(cli_tell(&c, status));
+    if (signal_came && status == TC_CANCELLED)
+        tell_signal(&c);
     tc_ctx_free(c.ctx);
     cli_give_back();
     obey_signal();

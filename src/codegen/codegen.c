@@ -15,15 +15,13 @@ static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED};
 /* How much slower a smaller program may be. */
 static const double about_as_quick = 1.005;
 
+/* A program that was made, and what is compared. */
 typedef struct attempt {
-    int32_t rows;
-    bool ordered; /* by what is needed at the same time (order.c) */
+    tc_hw hw;
     double cycles;
     int64_t sram;   /* bytes of values */
     int64_t memory; /* bytes that it works in, of all kinds */
     bool evicted;   /* not all values are in the fast memory */
-    const char *refused;
-    const tc_node *refused_node;
 } attempt;
 
 typedef void step(tc_hw *hw);
@@ -77,27 +75,27 @@ static bool has_evicted(const tc_hw *hw)
 {
     uint8_t fast = ti_hw_fast_region(hw);
     for (size_t i = 0; i < hw->n_root; i++)
-        if (hw->root[i].kind == TC_ROOT_VALUE && hw->root[i].first >= 0 && hw->root[i].region != fast)
+        if (hw->root[i].kind == TC_ROOT_VALUE && ti_is_used(hw->root[i].life) &&
+            hw->root[i].region != fast)
             return true;
     return false;
 }
 
 static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
 {
-    tc_mark mark = ti_arena_mark(base->arena);
-    tc_hw hw;
-    bool other = make(base, rows, ordered, &hw);
-    *out = (attempt){.rows = rows, .ordered = ordered};
-    if (other) {
-        out->refused = hw.refused;
-        out->refused_node = hw.refused_node;
-        out->cycles = hw.refused ? -1 : ti_hw_price(&hw);
-        out->sram = ti_hw_fast_region(&hw) == 2 ? hw.list.fast : hw.list.scratch;
-        out->memory = hw.list.scratch + (hw.list.fast > 0 ? hw.list.fast : 0);
-        out->evicted = has_evicted(&hw);
+    *out = (attempt){.cycles = -1};
+    if (!make(base, rows, ordered, &out->hw))
+        return false;
+    tc_hw *hw = &out->hw;
+    if (!hw->refused) {
+        tc_npu_stream_cost cost;
+        ti_hw_price(hw, hw->arena, &cost);
+        out->cycles = cost.total.cycles;
     }
-    ti_arena_rewind(base->arena, mark);
-    return other;
+    out->sram = ti_hw_fast_region(hw) == 2 ? hw->list.fast : hw->list.scratch;
+    out->memory = hw->list.scratch + (hw->list.fast > 0 ? hw->list.fast : 0);
+    out->evicted = has_evicted(hw);
+    return true;
 }
 
 /* Memory is what cascades are for: they take less of it than the attempt without, or more values are in
@@ -145,34 +143,35 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
     }
 }
 
-/* The best of all attempts; false: refused. */
-static bool best_attempt(tc_hw *hw, attempt *best)
+/* The best of all attempts; it may be refused. */
+static attempt *best_attempt(tc_hw *hw)
 {
-    attempt made[TC_COUNT(turns)];
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1), *best = made;
     size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
-    for (size_t i = 0; i < ways && try_turns(hw, turns[i], false, &made[n]); i++) {
-        n += i == 0 || !made[n].refused;
-        if (made[0].refused)
+    for (size_t i = 0; i < ways; i++) {
+        tc_mark mark = ti_arena_mark(hw->arena);
+        if (!try_turns(hw, turns[i], false, &made[n]))
             break;
+        if (made[0].hw.refused)
+            return made;
+        if (n && (made[n].hw.refused || !is_for_memory(&made[n], &made[0])))
+            ti_arena_rewind(hw->arena, mark);
+        else
+            n++;
     }
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
-        if (is_for_memory(&made[i], &made[0]) && made[i].cycles < quickest)
+        if (made[i].cycles < quickest)
             quickest = made[i].cycles;
-    *best = made[0];
     for (size_t i = 1; i < n; i++)
-        if (is_for_memory(&made[i], &made[0]) && is_better(hw->options, &made[i], best, quickest))
-            *best = made[i];
-    attempt other;
-    if (!best->refused && try_turns(hw, best->rows, true, &other) && !other.refused &&
-        other.sram < best->sram)
-        *best = is_better(hw->options, &other, best,
-                          other.cycles < quickest ? other.cycles : quickest)
-                    ? other
-                    : *best;
-    if (best->refused)
-        ti_hw_refuse(hw, best->refused_node, "%s", best->refused);
-    return !best->refused;
+        if (is_better(hw->options, &made[i], best, quickest))
+            best = &made[i];
+    attempt *other = &made[n];
+    if (try_turns(hw, best->hw.rows, true, other) && !other->hw.refused &&
+        other->sram < best->sram &&
+        is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
+        best = other;
+    return best;
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)
@@ -180,8 +179,10 @@ static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_gra
     tc_hw *hw = tc_new(&ctx->scratch, tc_hw);
     *hw = (tc_hw){.ctx = ctx,
                   .arena = &ctx->scratch,
+                  .kept = &ctx->arena,
                   .options = options,
                   .machine = options->machine,
+                  .memo = options->memo,
                   .g = g,
                   .in = tc_new_n(&ctx->scratch, int32_t, g->n_in + 1),
                   .out = tc_new_n(&ctx->scratch, int32_t, g->n_out + 1)};
@@ -199,19 +200,66 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
     return why;
 }
 
+/* What all attempts have in common. */
+static void prepare(tc_hw *hw)
+{
+    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know};
+    run(hw, steps, TC_COUNT(steps));
+}
+
+/* Without cascades; with those that keep values in the fast memory, where some leave it. */
+static const attempt *priced_attempt(tc_hw *hw)
+{
+    attempt *one = tc_new_n(hw->arena, attempt, 2), *other = one + 1;
+    try_turns(hw, 0, false, one);
+    bool less = !one->hw.refused && one->evicted && try_turns(hw, TC_HW_PLANNED, false, other) &&
+                !other->hw.refused && other->cycles < one->cycles;
+    return less ? other : one;
+}
+
+static void fill_price(tc_ctx *ctx, const attempt *of, tc_codegen_price *out)
+{
+    const tc_hw *hw = &of->hw;
+    ti_hw_price(hw, &ctx->arena, &out->cost);
+    out->node = tc_new_n(&ctx->arena, const tc_node *, out->cost.n_op + 1);
+    for (size_t i = 0; i < out->cost.n_op; i++) {
+        int32_t from = hw->list.from[out->cost.op[i].number];
+        out->node[i] = from >= 0 ? hw->op[from].node : NULL;
+    }
+    out->memory = of->memory;
+    out->constants = hw->list.constants;
+}
+
+void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                      tc_codegen_price *out)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_hw *hw = begin(ctx, options, g);
+    hw->counts = true;
+    *out = (tc_codegen_price){0};
+    prepare(hw);
+    const attempt *a = hw->refused         ? NULL
+                       : options->cascades ? best_attempt(hw)
+                                           : priced_attempt(hw);
+    const tc_hw *last = a ? &a->hw : hw;
+    if (last->refused)
+        *out = (tc_codegen_price){.refused = last->refused, .refused_node = last->refused_node};
+    else
+        fill_price(ctx, a, out);
+    ti_arena_rewind(&ctx->scratch, mark);
+}
+
 tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                      tc_codegen_result *out)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know};
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = begin(ctx, options, g), made = {0};
-    attempt best;
+    tc_hw *hw = begin(ctx, options, g);
     *out = (tc_codegen_result){0};
-    run(hw, steps, TC_COUNT(steps));
-    if (!hw->refused && best_attempt(hw, &best)) {
-        make(hw, best.rows, best.ordered, &made);
-        ti_hw_write(&made, out);
-        hw->refused = made.refused;
+    prepare(hw);
+    if (!hw->refused) {
+        hw = &best_attempt(hw)->hw;
+        if (!hw->refused)
+            ti_hw_write(hw, out);
     }
     if (hw->refused)
         *out = (tc_codegen_result){.refused = hw->refused, .refused_node = hw->refused_node};

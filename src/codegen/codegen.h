@@ -13,8 +13,8 @@
 #define TC_CODEGEN_H
 
 #include "../ir/graph.h"
+#include "../npu/cost.h"
 #include "../npu/program.h"
-#include "../npu/system.h"
 
 /* Bytes of region 0 that belong together. */
 typedef struct tc_codegen_piece {
@@ -41,13 +41,17 @@ typedef struct tc_codegen_shared {
     size_t n_packing;
 } tc_codegen_shared;
 
+struct tc_npu_block_memo;
+
 typedef struct tc_codegen_options {
     const tc_npu_machine *machine;
     const tc_npu_system *system;
     bool size;           /* the fewest bytes, not the fewest cycles */
     bool products;       /* U55, U65: a weight stream may be made from an activation */
     int64_t max_scratch; /* bytes of working memory, whatever it lies in; 0: any */
+    bool cascades;       /* a price is that of the best stream, whose memory counts too */
     const tc_codegen_shared *before; /* region 0 as programs before left it; NULL: it is this one's */
+    struct tc_npu_block_memo *memo;  /* blocks found for other graphs; NULL: there are none */
 } tc_codegen_options;
 
 /* Where a command comes from. */
@@ -76,10 +80,28 @@ typedef struct tc_codegen_result {
     const tc_node *refused_node;
 } tc_codegen_result;
 
+/* What the stream of a graph is expected to cost. */
+typedef struct tc_codegen_price {
+    tc_npu_stream_cost cost; /* of its operations, by the model that streams are measured with */
+    const tc_node **node;    /* by operation of `cost`: the region's; NULL: none */
+    int64_t memory;          /* bytes of values in the step that needs the most */
+    int64_t constants;       /* bytes of region 0 */
+    /* Not taken: why, and which operator; the rest is empty then. */
+    const char *refused;
+    const tc_node *refused_node;
+} tc_codegen_price;
+
 /* g: TOSA by all its rules (target/target.h judges it).  TC_OK also where the region is not taken:
  * out->refused says so.  Memory is the context's. */
 TC_MUST_USE tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                                  tc_codegen_result *out);
+
+/* The same without making it: the operations of the stream, each with its block; weights are counted
+ * and not packed, values have no addresses, and cascades are tried only where values leave the fast
+ * memory, or where options ask for them.
+ * Memory is the context's. */
+void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                      tc_codegen_price *out);
 
 /* Why operators of g have no operations of the machine; NULL: they are taken, up to what is known when
  * all of the program is. */

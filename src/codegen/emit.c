@@ -3,8 +3,8 @@
  * container. */
 #include "hw.h"
 
+#include "../base/place.h"
 #include "../npu/npu_write.h"
-#include "place.h"
 
 typedef struct emitter {
     tc_hw *hw;
@@ -26,6 +26,14 @@ static void add(emitter *e, const tc_npu_op *op, int32_t from)
     l->from[l->n++] = from;
 }
 
+/* The address after everything so far. */
+static int64_t next_address(int64_t *end, const tc_root *r)
+{
+    int64_t at = (*end + 15) & ~INT64_C(15);
+    *end = at + ti_hw_root_bytes(r);
+    return at;
+}
+
 /* ---- region 0 ---- */
 
 /* The same bytes once: a layer that is called again, a number that is used twice, the weights of a
@@ -35,10 +43,14 @@ static void place_constant(emitter *e, int32_t root)
     tc_root *r = &e->hw->root[root];
     if (r->kind != TC_ROOT_CONSTANT || r->address >= 0)
         return;
+    r->region = 0;
+    if (e->hw->counts) {
+        r->address = next_address(&e->hw->list.constants, r);
+        return;
+    }
     size_t bytes = (size_t)(r->count * r->bytes);
     uint64_t hash = ti_hw_hash(r->data, bytes);
     int32_t *first = &e->same[hash % TC_HW_HASH];
-    r->region = 0;
     r->address = ti_hw_there(e->hw, hash, r->data, bytes);
     if (r->address >= 0)
         return;
@@ -51,8 +63,7 @@ static void place_constant(emitter *e, int32_t root)
     }
     e->next[root] = *first;
     *first = root + 1;
-    r->address = (e->hw->list.constants + 15) & ~INT64_C(15);
-    e->hw->list.constants = r->address + (int64_t)bytes;
+    r->address = next_address(&e->hw->list.constants, r);
 }
 
 static void place_constants(emitter *e)
@@ -78,12 +89,6 @@ static void place_constants(emitter *e)
 }
 
 /* ---- region 1 ---- */
-
-static void live(tc_root *r, int32_t step)
-{
-    r->first = r->first < 0 || step < r->first ? step : r->first;
-    r->last = step > r->last ? step : r->last;
-}
 
 /* The steps of the chain that operation i is part of: all of them run at once. */
 static int32_t chain_begin(const tc_hw *hw, size_t i)
@@ -115,11 +120,11 @@ static bool live_in_loops(tc_hw *hw)
         int32_t begin = at[hw->op[k].op.target] - 1;
         for (size_t i = 0; i < hw->n_root; i++) {
             tc_root *r = &hw->root[i];
-            bool inside = r->first >= 0 && r->first <= step && r->last >= begin,
-                 outside = r->first < begin || r->last > step;
-            if (inside && outside && (r->first > begin || r->last < step)) {
-                live(r, begin);
-                live(r, step);
+            bool inside = ti_is_used(r->life) && r->life.first <= step && r->life.last >= begin,
+                 outside = r->life.first < begin || r->life.last > step;
+            if (inside && outside && (r->life.first > begin || r->life.last < step)) {
+                ti_life_use(&r->life, begin);
+                ti_life_use(&r->life, step);
                 more = true;
             }
         }
@@ -131,8 +136,7 @@ void ti_hw_live(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_root; i++) {
         tc_root *r = &hw->root[i];
-        r->first = r->kind == TC_ROOT_INPUT ? 0 : -1;
-        r->last = r->kind == TC_ROOT_INPUT ? 0 : -1;
+        r->life = r->kind == TC_ROOT_INPUT ? (tc_life){0, 0} : TC_NEVER;
     }
     for (size_t i = 0; i < hw->n_op; i++) {
         const tc_hw_op *op = &hw->op[i];
@@ -142,15 +146,16 @@ void ti_hw_live(tc_hw *hw)
         int32_t begin = chain_begin(hw, i), end = chain_end(hw, i);
         for (size_t k = 0; k < TC_COUNT(root); k++)
             if (root[k] >= 0) {
-                live(&hw->root[root[k]], begin);
-                live(&hw->root[root[k]], end);
+                ti_life_use(&hw->root[root[k]].life, begin);
+                ti_life_use(&hw->root[root[k]].life, end);
             }
         if (op->staged && op->stage >= 0) /* it comes while the one before is at work */
-            live(&hw->root[op->stage], begin ? chain_begin(hw, (size_t)begin - 1) : 0);
+            ti_life_use(&hw->root[op->stage].life,
+                        begin ? chain_begin(hw, (size_t)begin - 1) : 0);
     }
     for (size_t i = 0; i < hw->n_root; i++)
         if (hw->root[i].kind == TC_ROOT_OUTPUT)
-            live(&hw->root[i], (int32_t)hw->n_op);
+            ti_life_use(&hw->root[i].life, (int32_t)hw->n_op);
     while (live_in_loops(hw))
         ;
 }
@@ -190,7 +195,8 @@ static bool in_place(const tc_hw *hw, size_t i, const tc_view *from, const tc_vi
     const tc_root *a = &hw->root[from->root], *b = &hw->root[op->ofm.root];
     return (a->kind == TC_ROOT_VALUE || a->kind == TC_ROOT_INPUT) &&
            (b->kind == TC_ROOT_VALUE || b->kind == TC_ROOT_OUTPUT) && a->region == b->region &&
-           a->last == (int32_t)i && b->first == (int32_t)i && same_elements(hw, from, &op->ofm);
+           a->life.last == (int32_t)i && b->life.first == (int32_t)i &&
+           same_elements(hw, from, &op->ofm);
 }
 
 const int32_t *ti_hw_in_place(const tc_hw *hw)
@@ -220,19 +226,41 @@ static int64_t place_region(tc_hw *hw, uint8_t region)
     size_t n = 0;
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != region)
+        if (r->kind == TC_ROOT_CONSTANT || !ti_is_used(r->life) || r->region != region)
             continue;
         of[n] = (int32_t)i;
         item_of[i] = n;
         item[n++] = (tc_place_item){.bytes = ti_hw_root_bytes(r),
-                                    .first = r->first,
-                                    .last = r->last,
+                                    .life = r->life,
                                     .same_as = same[i] ? 1 + item_of[same[i] - 1] : 0};
     }
     tc_placement placed = ti_place_items(hw->arena, item, n, 16);
     for (size_t k = 0; k < n; k++)
         hw->root[of[k]].address = item[k].address;
     return placed.bytes;
+}
+
+/* Every root has bytes of its own, and the region as many as it has at a time. */
+static int64_t count_region(tc_hw *hw, uint8_t region)
+{
+    int64_t end = 0;
+    int32_t step;
+    for (size_t i = 0; i < hw->n_root; i++) {
+        tc_root *r = &hw->root[i];
+        if (r->kind != TC_ROOT_CONSTANT && ti_is_used(r->life) && r->region == region)
+            r->address = next_address(&end, r);
+    }
+    return ti_hw_most(hw, region, &step);
+}
+
+static void count_values(tc_hw *hw)
+{
+    int64_t cache = hw->options->system->cache;
+    if (ti_hw_fast_region(hw) == 2) {
+        (void)ti_hw_evict(hw, cache ? cache : INT64_MAX);
+        hw->list.fast = count_region(hw, 2);
+    }
+    hw->list.scratch = count_region(hw, 1);
 }
 
 static void place_values(tc_hw *hw)
@@ -547,25 +575,30 @@ static void tell_places(const tc_hw *hw, tc_codegen_result *out)
     out->place = tc_new_n(&hw->ctx->arena, tc_codegen_place, hw->n_root + 1);
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0)
+        if (r->kind == TC_ROOT_CONSTANT || !ti_is_used(r->life))
             continue;
         const char *memory = system->memory[system->of_region[r->region]].name;
         out->place[out->n_place++] = (tc_codegen_place){.name = r->name,
                                                         .memory = memory ? memory : "memory",
                                                         .offset = r->address,
                                                         .bytes = ti_hw_root_bytes(r),
-                                                        .first = number[r->first],
-                                                        .last = number[r->last]};
+                                                        .first = number[r->life.first],
+                                                        .last = number[r->life.last]};
     }
 }
 
 void ti_hw_emit(tc_hw *hw)
 {
     emitter e = {.hw = hw};
-    hw->list = (tc_hw_list){0};
+    hw->list = (tc_hw_list){.cap = hw->n_op + hw->n_op / 8 + 1};
+    hw->list.op = ti_arena_raw(hw->arena, hw->list.cap * sizeof *hw->list.op);
+    hw->list.from = ti_arena_raw(hw->arena, hw->list.cap * sizeof *hw->list.from);
     place_constants(&e);
     ti_hw_live(hw);
-    place_values(hw);
+    if (hw->counts)
+        count_values(hw);
+    else
+        place_values(hw);
     list_ops(&e);
 }
 

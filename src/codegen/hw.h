@@ -7,6 +7,7 @@
 #ifndef TC_HW_H
 #define TC_HW_H
 
+#include "../base/life.h"
 #include "../base/map.h"
 #include "../ir/graph.h"
 #include "../npu/weight_encode.h"
@@ -33,7 +34,7 @@ typedef struct tc_root {
     tc_npu_format format;
     int32_t roll;        /* rows that there is room for, one after the other; 0: all */
     const void *data;    /* of a constant */
-    int32_t first, last; /* steps in which it is written first, and read last */
+    tc_life life;   /* operations, in their order */
     uint8_t region;
     int64_t address; /* in its region */
 } tc_root;
@@ -105,6 +106,8 @@ typedef struct tc_hw_list {
 typedef struct tc_hw {
     tc_ctx *ctx;
     tc_arena *arena; /* &ctx->scratch */
+    tc_arena *kept;  /* of what stays for all attempts: &ctx->arena */
+    bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
     const tc_graph *g;
@@ -162,8 +165,8 @@ int64_t ti_hw_there(const tc_hw *hw, uint64_t hash, const void *data, size_t byt
 /* Region 0 as the next program finds it, where several have it in common. */
 void ti_hw_leave(const tc_hw *hw, tc_bytes weights, tc_codegen_shared *out);
 
-/* Cycles of what was emitted. */
-double ti_hw_price(tc_hw *hw);    /* stage.c */
+/* What was emitted costs. */
+void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out); /* stage.c */
 /* The stream, and all that belongs to it, in the context's arena. */
 void ti_hw_write(tc_hw *hw, tc_codegen_result *out); /* emit.c */
 
@@ -182,6 +185,9 @@ double ti_hw_cycles(tc_hw *hw, size_t first);
 /* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
  * enough; false: there is none. */
 bool ti_hw_evict(tc_hw *hw, int64_t room);
+
+/* Bytes of a region in the step that needs the most. */
+int64_t ti_hw_most(tc_hw *hw, uint8_t region, int32_t *step);
 
 /* First and last step of every root. */
 void ti_hw_live(tc_hw *hw);

@@ -9,25 +9,25 @@ static tc_root *largest_at(const tc_hw *hw, uint8_t fast, int32_t step)
     tc_root *worst = NULL;
     for (size_t i = 0; i < hw->n_root; i++) {
         tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_VALUE && r->first >= 0 && r->region == fast && r->first <= step &&
-            r->last >= step && (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
+        if (r->kind == TC_ROOT_VALUE && r->region == fast &&
+            ti_lives_meet(r->life, (tc_life){step, step}) &&
+            (!worst || ti_hw_root_bytes(r) > ti_hw_root_bytes(worst)))
             worst = r;
     }
     return worst;
 }
 
-/* Bytes of the fast region in the step that needs the most. */
-static int64_t most_at(tc_hw *hw, uint8_t fast, int32_t *step)
+int64_t ti_hw_most(tc_hw *hw, uint8_t region, int32_t *step)
 {
     tc_mark mark = ti_arena_mark(hw->arena);
     int64_t *live = tc_new_n(hw->arena, int64_t, hw->n_op + 2), most = 0;
     const int32_t *same = ti_hw_in_place(hw);
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != fast)
+        if (r->kind == TC_ROOT_CONSTANT || !ti_is_used(r->life) || r->region != region)
             continue;
-        live[same[i] ? r->first + 1 : r->first] += ti_hw_root_bytes(r);
-        live[r->last + 1] -= ti_hw_root_bytes(r);
+        live[same[i] ? r->life.first + 1 : r->life.first] += ti_hw_root_bytes(r);
+        live[r->life.last + 1] -= ti_hw_root_bytes(r);
     }
     *step = 0;
     for (size_t i = 0; i < hw->n_op; i++) {
@@ -45,7 +45,7 @@ bool ti_hw_evict(tc_hw *hw, int64_t room)
 {
     uint8_t fast = ti_hw_fast_region(hw);
     int32_t step;
-    while (most_at(hw, fast, &step) > room) {
+    while (ti_hw_most(hw, fast, &step) > room) {
         tc_root *worst = largest_at(hw, fast, step);
         if (!worst)
             return false;

@@ -47,7 +47,7 @@ static int32_t remember(tc_hw *hw, const tc_npu_op *op, const void *const from[3
     p.walk = *op;
     p.next = *first;
     p.root = -1;
-    tc_grow(&hw->ctx->arena, hw->packed, hw->n_packed, hw->cap_packed);
+    tc_grow(hw->kept, hw->packed, hw->n_packed, hw->cap_packed);
     hw->packed[hw->n_packed] = p;
     *first = (int32_t)++hw->n_packed;
     return *first - 1;
@@ -97,22 +97,35 @@ static int64_t parts(int64_t n, int64_t of)
 /* How many more bytes the form that is quick to decode may have. */
 static const double a_few_more = 1.08;
 
-/* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
- * far fewer bytes; else the form that is quick to decode, which some weights also have fewer bytes in. */
-static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
+static tc_npu_weight_size size_of(const tc_hw *hw, const tc_hw_op *op)
 {
     const tc_npu_op *o = &op->op;
-    if (!ti_hw_is_u85(hw) || o->kind != TC_NPU_KIND_CONV)
+    tc_npu_weight_census census;
+    int64_t n = (int64_t)o->ofm.c * o->window.kh * o->window.kw *
+                (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
+    ti_npu_weights_count(op->weight, (size_t)n, &census);
+    return ti_npu_weights_size(hw->machine, o, &census);
+}
+
+/* U85 has two forms of weights, unless a program before has decided. */
+static bool has_forms(const tc_hw *hw, const tc_hw_op *op)
+{
+    return ti_hw_is_u85(hw) && op->op.kind == TC_NPU_KIND_CONV && !(op->known && op->known->depth);
+}
+
+/* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
+ * far fewer bytes; else the form that is quick to decode, which some weights also have fewer bytes in. */
+static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op, tc_npu_weight_size size)
+{
+    const tc_npu_op *o = &op->op;
+    if (op->known && op->known->depth && op->known->fast)
+        return TC_WEIGHTS_FIXED;
+    if (!has_forms(hw, op))
         return TC_WEIGHTS_STANDARD;
-    if (op->known && op->known->depth)
-        return op->known->fast ? TC_WEIGHTS_FIXED : TC_WEIGHTS_STANDARD;
     if (hw->options->size)
         return TC_WEIGHTS_SMALLEST;
-    tc_npu_weight_census census;
     int64_t n = (int64_t)o->ofm.c * o->window.kh * o->window.kw * o->ifm.c,
             blocks = parts(o->ofm.h, o->block.h) * parts(o->ofm.w, o->block.w);
-    ti_npu_weights_count(op->weight, (size_t)n, &census);
-    tc_npu_weight_size size = ti_npu_weights_size(hw->machine, o, &census);
     tc_npu_weight_form form = ti_npu_weights_form((int64_t)size.values, blocks, hw->machine->cores,
                                                   n * o->ofm.h * o->ofm.w / hw->machine->macs);
     bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard,
@@ -124,15 +137,37 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op)
 
 static void pack_weights(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
 {
+    static const tc_npu_weight_size none = {0};
     tc_npu_encoded e;
+    tc_npu_weight_form form = form_of(hw, op, has_forms(hw, op) ? size_of(hw, op) : none);
     const char *wrong = ti_npu_weights_encode(&hw->ctx->arena, &hw->ctx->scratch, hw->machine,
-                                              &op->op, op->weight, form_of(hw, op), &e);
+                                              &op->op, op->weight, form, &e);
     if (wrong) {
         ti_hw_refuse(hw, op->node, "its weights cannot be encoded: %s", wrong);
         return;
     }
     tc_hw_packed p = {.fast = e.fixed};
     join(hw, e.stream, hw->machine->cores, &p);
+    *number = remember(hw, &op->op, from, p);
+}
+
+/* As many bytes as they will have. */
+static void count_weights(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
+{
+    tc_npu_weight_size size = size_of(hw, op);
+    tc_npu_weight_form form = form_of(hw, op, size);
+    bool fast = size.fixed && (form == TC_WEIGHTS_FIXED ||
+                               (form == TC_WEIGHTS_SMALLEST && size.fixed <= size.standard));
+    tc_hw_packed p = {.fast = fast, .bytes.size = fast ? size.fixed : size.standard};
+    p.size[0] = (int64_t)p.bytes.size;
+    *number = remember(hw, &op->op, from, p);
+}
+
+static void count_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number)
+{
+    enum { SCALE = 10 }; /* bytes of one channel's */
+    tc_hw_packed p = {.bytes.size = (size_t)(SCALE * op->op.ofm.c + 15) / 16 * 16};
+    p.size[0] = (int64_t)p.bytes.size;
     *number = remember(hw, &op->op, from, p);
 }
 
@@ -239,7 +274,7 @@ static size_t choose_kept(tc_hw *hw, size_t i)
 void ti_hw_blocks(tc_hw *hw)
 {
     if (!hw->memo)
-        hw->memo = ti_npu_block_memo_new(&hw->ctx->arena);
+        hw->memo = ti_npu_block_memo_new(hw->kept);
     for (size_t i = 0, n; i < hw->n_op && !hw->refused; i += n) {
         n = 1;
         if (!hw->op[i].op.acc_output)
@@ -271,10 +306,10 @@ void ti_hw_pack(tc_hw *hw)
     for (size_t i = 0; i < hw->n_op && !hw->refused; i++) {
         tc_hw_op *op = &hw->op[i];
         if (op->factor)
-            op->scales = pack(hw, op, "scales", pack_scales,
+            op->scales = pack(hw, op, "scales", hw->counts ? count_scales : pack_scales,
                               (const void *const[]){op->bias, op->factor, op->shift});
         if (op->weight && !hw->refused)
-            op->packed = pack(hw, op, "weights", pack_weights,
+            op->packed = pack(hw, op, "weights", hw->counts ? count_weights : pack_weights,
                               (const void *const[]){op->weight, NULL, NULL});
     }
 }

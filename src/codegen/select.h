@@ -13,6 +13,16 @@
 
 #include "hw.h"
 
+/* Factors and shifts by channel, as operations have them. */
+typedef struct tc_sel_channel_scales {
+    struct tc_sel_channel_scales *next; /* of the same multipliers */
+    tc_val shifts;
+    int64_t c;
+    bool is_short, fit; /* of 15 bits; all of them are */
+    int32_t *factor;
+    uint8_t *shift;
+} tc_sel_channel_scales;
+
 /* What is known of a value of the region. */
 typedef struct tc_sel_value {
     bool placed; /* `view` counts */
@@ -25,6 +35,8 @@ typedef struct tc_sel_value {
     int32_t readers;        /* nodes, and outputs of the region */
     const tc_node *reader;  /* the last of the nodes */
     int64_t part;           /* where it begins in the reader's result, on the axis of a CONCAT */
+    const int64_t *numbers;        /* of a constant, once they were read; else NULL */
+    tc_sel_channel_scales *scales; /* made of it as multipliers of a RESCALE */
 } tc_sel_value;
 
 typedef struct tc_sel {
@@ -77,7 +89,7 @@ tc_select_rule ti_npu_select_rescale_alone;
 /* CLAMP and TABLE of 8 and 16 bits by themselves. */
 tc_select_rule ti_npu_select_pointwise;
 
-/* A constant's numbers as int64, in the arena; NULL: it is none. */
+/* A constant's numbers as int64, in the arena, the same for every reader; NULL: it is none. */
 const int64_t *ti_sel_numbers(tc_sel *s, tc_val v, int64_t *n);
 int64_t ti_sel_number(tc_sel *s, tc_val v); /* its first one; what is no constant is refused */
 

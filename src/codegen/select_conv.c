@@ -119,6 +119,11 @@ static const int16_t *read_weights(tc_sel *s, const tc_node *node)
         return *place;
     int16_t *w = *place = ti_arena_raw(s->hw->arena, (size_t)n * sizeof *w + 1);
     int64_t c = depthwise ? t->dim[2] * t->dim[3] : 1, all = n / c;
+    if (t->dtype == TC_i8 && c == 1) {
+        for (int64_t i = 0; i < n; i++)
+            w[i] = (int16_t)(((const int8_t *)x.data)[i] - zero);
+        return w;
+    }
     for (int64_t j = 0; j < all; j++)
         for (int64_t i = 0; i < c; i++)
             w[i * all + j] = (int16_t)(ti_load_i64(x, j * c + i) - zero);

@@ -10,9 +10,10 @@
  *
  * INEXACT rounding, of results of 8 bits, is half up.  Unsigned numbers of 16 bits have a zero point
  * that no register holds, 32768: a bias of the stream takes it off, another operation puts it on. */
-#include "../npu/census.h"
 #include "select.h"
 
+#include "../ir/tail.h"
+#include "../npu/census.h"
 #include "../num/fixed.h"
 
 enum { BITS_15 = 0x7fff, CLIP_INT8 = 3, HALVES_AWAY = (1 << 30) + 1, HALF_OF_CODES = 128 };
@@ -91,6 +92,41 @@ static bool fits_register(const tc_sel *s, int64_t factor, int64_t shift)
     return factor >= 0 && factor <= most && shift >= 0 && shift < 64;
 }
 
+/* A factor for each of c channels, of 15 bits where they are short. */
+static bool fill_channels(tc_sel_channel_scales *k, const tc_sel_scale *q)
+{
+    for (int64_t i = 0; i < k->c; i++) {
+        int64_t f = q->factor[q->n > 1 ? i : 0], n = q->shift[q->n > 1 ? i : 0];
+        if (k->is_short && f > BITS_15) {
+            ti_sel_reduce(&f, &n);
+            if (f > BITS_15)
+                return false;
+        }
+        k->factor[i] = (int32_t)f;
+        k->shift[i] = (uint8_t)n;
+    }
+    return true;
+}
+
+/* The same lists for every RESCALE with the same constants, so that they are packed once. */
+static const tc_sel_channel_scales *channel_scales(tc_sel *s, const tc_node *node,
+                                                   const tc_sel_scale *q, int64_t c, bool is_short)
+{
+    tc_sel_channel_scales **first = &s->value[node->in[1]].scales;
+    for (const tc_sel_channel_scales *k = *first; k; k = k->next)
+        if (k->shifts == node->in[2] && k->c == c && k->is_short == is_short)
+            return k;
+    tc_sel_channel_scales *k = tc_new(s->hw->arena, tc_sel_channel_scales);
+    *k = (tc_sel_channel_scales){.next = *first,
+                                 .shifts = node->in[2],
+                                 .c = c,
+                                 .is_short = is_short,
+                                 .factor = tc_new_n(s->hw->arena, int32_t, (size_t)c),
+                                 .shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c)};
+    k->fit = fill_channels(k, q);
+    return *first = k;
+}
+
 /* The factor of a whole tensor goes into OFM_SCALE, that of channels into the scale stream. */
 static bool take_scale(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail may)
 {
@@ -103,21 +139,12 @@ static bool take_scale(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail
     if (q.n > 1 && !may.channel)
         return false;
     if (may.channel) {
-        int64_t c = op->op.ofm.c;
-        int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
-        uint8_t *shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
-        for (int64_t i = 0; i < c; i++) {
-            int64_t f = q.factor[q.n > 1 ? i : 0], n = q.shift[q.n > 1 ? i : 0];
-            if (op->op.acc_bits == 48 && f > BITS_15) {
-                ti_sel_reduce(&f, &n);
-                if (f > BITS_15)
-                    return false;
-            }
-            factor[i] = (int32_t)f;
-            shift[i] = (uint8_t)n;
-        }
-        op->factor = factor;
-        op->shift = shift;
+        const tc_sel_channel_scales *k =
+            channel_scales(s, node, &q, op->op.ofm.c, op->op.acc_bits == 48);
+        if (!k->fit)
+            return false;
+        op->factor = k->factor;
+        op->shift = k->shift;
     } else {
         int64_t f = q.factor[0], n = q.shift[0];
         if (q.round == TC_ROUND_NATURAL)
@@ -235,50 +262,50 @@ static void take_clamp(tc_hw_op *op, const tc_node *node)
     set_bounds(&op->op, (int64_t)a->min_val, (int64_t)a->max_val);
 }
 
-/* Channels stay channels. */
-static bool may_skip(const tc_sel *s, tc_val from, tc_val to)
+/* The only reader, where the value itself is not asked for. */
+static const tc_node *reader_in_tail(const void *who, tc_val v)
 {
-    const tc_type *a = ti_type_of(s->g, from), *b = ti_type_of(s->g, to);
-    return a->rank && b->rank && a->dim[a->rank - 1] == b->dim[b->rank - 1];
+    const tc_sel *s = who;
+    return s->value[v].asked ? NULL : ti_sel_only_reader(s, v);
+}
+
+/* Whether the operation computes the node, too; once: its result is saturated already. */
+static bool take_node(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail may, bool once)
+{
+    switch (node->op) {
+    case TC_OP_tosa_rescale:
+        return (!once && take_scale(s, op, node, may)) || take_up(s, op, node);
+    case TC_OP_tosa_clamp:
+        if (!may.bounds || !may_clamp(s, node))
+            return false;
+        take_clamp(op, node);
+        return true;
+    default:
+        return may.bounds && op->op.ofm.is_signed && take_table(s, op, node);
+    }
+}
+
+/* The results from v to the node's are those of one operation. */
+static tc_val take_values(tc_sel *s, tc_val v, const tc_node *node)
+{
+    for (tc_val from = node->in[0]; from != v; from = ti_def(s->g, from)->in[0])
+        s->value[from].taken = true;
+    s->value[node->out[0]].taken = true;
+    return node->out[0];
 }
 
 tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may)
 {
+    const tc_tail tail = {s->g, reader_in_tail, s, true};
     bool once = op->op.ofm.bytes <= 2 && !may.scaled; /* saturated: the next one is another */
-    for (const tc_node *next = ti_sel_only_reader(s, v); next; next = ti_sel_only_reader(s, v)) {
-        bool taken = false;
-        if (s->value[v].asked || op->table >= 0) /* behind a table there is nothing */
-            break;
-        tc_val shaped = TC_NONE; /* the same in another shape, which only the next one reads */
-        if (next->op == TC_OP_tosa_reshape && next->in[0] == v &&
-            may_skip(s, v, next->out[0]) && ti_sel_only_reader(s, next->out[0]) &&
-            !s->value[next->out[0]].asked) {
-            shaped = v = next->out[0];
-            next = ti_sel_only_reader(s, v);
-        }
-        if (next->op == TC_OP_tosa_rescale && next->in[0] == v)
-            taken = (!once && take_scale(s, op, next, may)) || take_up(s, op, next);
-        else if (next->op == TC_OP_tosa_clamp && may.bounds && may_clamp(s, next)) {
-            take_clamp(op, next);
-            taken = true;
-        } else if (next->op == TC_OP_tosa_table && may.bounds && next->in[0] == v &&
-                   op->op.ofm.is_signed)
-            taken = take_table(s, op, next);
-        if (!taken)
-            return shaped ? ti_def(s->g, shaped)->in[0] : v;
-        if (shaped)
-            s->value[shaped].taken = true;
+    const tc_node *next;
+    while (op->table < 0 && (next = ti_tail_next(&tail, v)) && take_node(s, op, next, may, once)) {
         once = true;
         may.scaled = may.shifted = may.channel = false;
         may.bounds = next->op != TC_OP_tosa_table && op->op.ofm.bytes <= 2 && op->op.ofm.is_signed;
-        v = next->out[0];
-        s->value[v].taken = true;
-        const tc_node *more =
-            next->op == TC_OP_tosa_table ? ti_sel_to_16_bits(s, next) : NULL;
-        if (more) {
-            v = more->out[0];
-            s->value[v].taken = true;
-        }
+        v = take_values(s, v, next);
+        const tc_node *more = next->op == TC_OP_tosa_table ? ti_sel_to_16_bits(s, next) : NULL;
+        v = more ? take_values(s, v, more) : v;
     }
     return v;
 }

@@ -67,12 +67,14 @@ const int64_t *ti_sel_numbers(tc_sel *s, tc_val v, int64_t *n)
     if (!t.data || !ti_is_const(s->g, v))
         return NULL;
     int64_t count = tc_type_count(t.type);
+    if (n)
+        *n = count;
+    if (s->value[v].numbers)
+        return s->value[v].numbers;
     int64_t *out = tc_new_n(s->hw->arena, int64_t, (size_t)count + 1);
     for (int64_t i = 0; i < count; i++)
         out[i] = ti_load_i64(t, i);
-    if (n)
-        *n = count;
-    return out;
+    return s->value[v].numbers = out;
 }
 
 int64_t ti_sel_number(tc_sel *s, tc_val v)

@@ -41,11 +41,12 @@ static int64_t *live_bytes(tc_hw *hw, int64_t *most)
     const int32_t *same = ti_hw_in_place(hw);
     for (size_t i = 0; i < hw->n_root; i++) {
         const tc_root *r = &hw->root[i];
-        if (r->kind == TC_ROOT_CONSTANT || r->first < 0 || r->region != ti_hw_fast_region(hw))
+        if (r->kind == TC_ROOT_CONSTANT || !ti_is_used(r->life) ||
+            r->region != ti_hw_fast_region(hw))
             continue;
-        int32_t first = same[i] ? r->first + 1 : r->first; /* until then they are its operand's */
+        int32_t first = r->life.first + (same[i] ? 1 : 0); /* until then they are its operand's */
         live[first] += ti_hw_root_bytes(r);
-        live[r->last + 1] -= ti_hw_root_bytes(r);
+        live[r->life.last + 1] -= ti_hw_root_bytes(r);
     }
     *most = 0;
     for (size_t i = 0; i < hw->n_op; i++) {
@@ -98,21 +99,16 @@ static bool next_op(void *user, tc_npu_op *out)
     return true;
 }
 
-static double price(tc_hw *hw, const tc_npu_op *op, size_t n)
+static void price(const tc_hw *hw, tc_arena *arena, const tc_npu_op *op, size_t n,
+                  tc_npu_stream_cost *out)
 {
-    tc_arena *scratch = &hw->ctx->scratch;
-    tc_mark mark = ti_arena_mark(scratch);
     listing l = {op, n, 0};
-    tc_npu_stream_cost cost;
-    ti_npu_cost_ops(scratch, hw->machine, hw->options->system, next_op, &l, &cost);
-    double cycles = cost.total.cycles;
-    ti_arena_rewind(scratch, mark);
-    return cycles;
+    ti_npu_cost_ops(arena, hw->machine, hw->options->system, next_op, &l, out);
 }
 
-double ti_hw_price(tc_hw *hw)
+void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out)
 {
-    return price(hw, hw->list.op, hw->list.n);
+    price(hw, arena, hw->list.op, hw->list.n, out);
 }
 
 double ti_hw_cycles(tc_hw *hw, size_t first)
@@ -127,7 +123,9 @@ double ti_hw_cycles(tc_hw *hw, size_t first)
     tc_npu_op *list = tc_new_n(hw->arena, tc_npu_op, part.n_op);
     for (size_t i = 0; i < part.n_op; i++)
         list[i] = part.op[i].op;
-    return price(hw, list, part.n_op);
+    tc_npu_stream_cost cost;
+    price(hw, hw->arena, list, part.n_op, &cost);
+    return cost.total.cycles;
 }
 
 /* The operation as the cost model sees it before weights are packed. */
@@ -350,8 +348,8 @@ static void set_ways(search *s, int which)
 
 static void cut(tc_hw *hw)
 {
-    tc_hw_op *list = NULL;
-    size_t n = 0, cap = 0;
+    size_t n = 0, cap = hw->n_op + hw->n_op / 8 + 1;
+    tc_hw_op *list = ti_arena_raw(hw->arena, cap * sizeof *list);
     int32_t *now_at = tc_new_n(hw->arena, int32_t, hw->n_op); /* 1 + where it is in the list */
     for (size_t i = 0; i < hw->n_op; i++) {
         const tc_hw_op *op = &hw->op[i];

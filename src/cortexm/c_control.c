@@ -3,11 +3,11 @@
  * model's state. */
 #include "c_model.h"
 
-/* "name_g2(state, arena + 64", for operands to follow. */
-static void begin_call(tc_c_model *m, const tc_c_graph *callee, int64_t arena)
+/* "name_g2(state, its arena", for operands to follow; that begins at a byte of the scratch. */
+static void begin_call(tc_c_model *m, const tc_c_graph *callee, int64_t at)
 {
-    ti_buf_printf(&m->code, "%s_g%zu(%sarena + %" PRId64, m->request->name, callee->number,
-                  m->n_variable ? "state, " : "", arena);
+    ti_buf_printf(&m->code, "%s_g%zu(%s%s", m->request->name, callee->number,
+                  m->n_variable ? "state, " : "", ti_c_scratch(m, TC_bool, at));
 }
 
 static tc_status callee_of(tc_c_model *m, const tc_node *node, int which, tc_c_graph **out)
@@ -26,7 +26,7 @@ tc_status ti_c_cond_if(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         else
             ti_buf_printf(&m->code, "        if (*(%s))\n            ",
                           ti_c_pointer(m, cg, s->node->in[0]));
-        begin_call(m, callee, s->scratch_at);
+        begin_call(m, callee, 0);
         for (int i = 1; i < s->node->n_in; i++)
             ti_buf_printf(&m->code, ", %s", ti_c_pointer(m, cg, s->node->in[i]));
         for (int i = 0; i < s->node->n_out; i++)
@@ -36,15 +36,15 @@ tc_status ti_c_cond_if(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     return TC_OK;
 }
 
-/* What goes around lies in the results; the body's next values, and the condition, lie in front of
- * the graphs' own arena. */
+/* The loop's state is in its results; the body's next values, and the condition, are before the
+ * graphs' own arena. */
 tc_status ti_c_while_loop(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     tc_c_graph *condition, *body;
     TC_TRY(callee_of(m, node, 0, &condition));
     TC_TRY(callee_of(m, node, 1, &body));
-    int64_t at = s->scratch_at + TC_C_ALIGN;
+    int64_t at = TC_C_ALIGN;
     int64_t *next = tc_new_n(&m->ctx->arena, int64_t, (size_t)node->n_out);
     for (int i = 0; i < node->n_out; i++) {
         size_t bytes = tc_type_bytes(ti_type_of(cg->g, node->out[i]));
@@ -58,20 +58,20 @@ tc_status ti_c_while_loop(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *
     begin_call(m, condition, at);
     for (int i = 0; i < node->n_out; i++)
         ti_buf_printf(&m->code, ", %s", ti_c_pointer(m, cg, node->out[i]));
-    ti_buf_printf(&m->code,
-                  ", arena + %" PRId64 ");\n            if (!arena[%" PRId64
-                  "])\n                break;\n            ",
-                  s->scratch_at, s->scratch_at);
+    const char *holds = ti_c_scratch(m, TC_bool, 0);
+    ti_buf_printf(&m->code, ", %s);\n            if (!*%s)\n                break;\n            ",
+                  holds, holds);
     begin_call(m, body, at);
     for (int i = 0; i < node->n_out; i++)
         ti_buf_printf(&m->code, ", %s", ti_c_pointer(m, cg, node->out[i]));
     for (int i = 0; i < node->n_out; i++)
-        ti_buf_printf(&m->code, ", (%s *)(void *)(arena + %" PRId64 ")",
-                      ti_c_type(ti_type_of(cg->g, node->out[i])->dtype), next[i]);
+        ti_buf_printf(&m->code, ", %s",
+                      ti_c_scratch(m, ti_type_of(cg->g, node->out[i])->dtype, next[i]));
     ti_buf_text(&m->code, ");\n");
     for (int i = 0; i < node->n_out; i++)
-        ti_buf_printf(&m->code, "            memcpy(%s, arena + %" PRId64 ", %zu);\n",
-                      ti_c_pointer(m, cg, node->out[i]), next[i],
+        ti_buf_printf(&m->code, "            memcpy(%s, %s, %zu);\n",
+                      ti_c_pointer(m, cg, node->out[i]),
+                      ti_c_scratch(m, ti_type_of(cg->g, node->out[i])->dtype, next[i]),
                       tc_type_bytes(ti_type_of(cg->g, node->out[i])));
     ti_buf_text(&m->code, "        }\n");
     return TC_OK;

@@ -50,6 +50,8 @@ static const tc_type *result(const counter *k)
     return ti_type_of(k->cg->g, k->s->node->out[0]);
 }
 
+static bool is_real(const counter *k) { return operand(k, 0)->dtype == TC_f32; }
+
 static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- CONV2D of int8 ---- */
@@ -166,6 +168,11 @@ static void any_conv(const counter *k)
 {
     const tc_type *w = operand(k, 1), *x = operand(k, 0);
     double results = (double)tc_type_count(result(k)), macs = k->cost->macs;
+    if (is_real(k)) {
+        COUNT(k, real_result, results);
+        COUNT(k, real_mac, macs);
+        return;
+    }
     bool depthwise = k->s->node->op == TC_OP_tosa_depthwise_conv2d;
     COUNT(k, conv_any_call, 1);
     COUNT(k, conv_any_result, results);
@@ -208,12 +215,17 @@ static void matmul(const counter *k)
     const int64_t *a = operand(k, 0)->dim, w = operand(k, 1)->dim[2];
     int64_t rows = a[0] * a[1], wide = k->m->request->core == TC_CORE_MVE ? 16 : 4;
     k->cost->macs = macs_of(k);
+    if (is_real(k)) {
+        any_conv(k);
+        return;
+    }
     COUNT(k, matmul_call, 1);
-    COUNT(k, matmul_result, rows * w);
     if (operand(k, 0)->dtype == TC_i16) {
+        COUNT(k, matmul_result16, rows * w);
         COUNT(k, matmul_mac16, rows * w * a[2]);
         return;
     }
+    COUNT(k, matmul_result, rows * w);
     if (k->m->request->core == TC_CORE_C)
         wide = 1;
     int64_t few = k->m->request->core == TC_CORE_MVE ? over(w % wide, 4) : w % wide;
@@ -235,6 +247,11 @@ static void pool(const counter *k)
     const int64_t *x = operand(k, 0)->dim, *out = result(k)->dim;
     int64_t taps = x[0] * x[3] * inside(x[1], out[1], kernel.v[0], stride.v[0], pad.v[0], 1) *
                    inside(x[2], out[2], kernel.v[1], stride.v[1], pad.v[2], 1);
+    if (is_real(k)) {
+        COUNT(k, real_result, tc_type_count(result(k)));
+        COUNT(k, real_line, taps);
+        return;
+    }
     COUNT(k, pool_call, 1);
     COUNT(k, pool_tap, taps);
     if (mean)
@@ -245,6 +262,11 @@ static void pool(const counter *k)
 
 static void reduce(const counter *k)
 {
+    if (is_real(k)) {
+        COUNT(k, real_result, tc_type_count(result(k)));
+        COUNT(k, real_mac, tc_type_count(operand(k, 0)));
+        return;
+    }
     COUNT(k, reduce_call, 1);
     COUNT(k, reduce_result, tc_type_count(result(k)));
     COUNT(k, reduce_element, tc_type_count(operand(k, 0)));
@@ -327,6 +349,7 @@ static const struct {
     {TC_OP_tosa_reduce_min, reduce},
     {TC_OP_tosa_reduce_all, reduce},
     {TC_OP_tosa_reduce_any, reduce},
+    {TC_OP_tosa_reduce_product, reduce},
     {TC_OP_tosa_argmax, argmax},
     {TC_OP_tosa_gather, gather},
     {TC_OP_tosa_scatter, gather},

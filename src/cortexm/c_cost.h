@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* c_cost.h -- what a step takes: how often its kernel does what, and the instructions that this comes to
- * by prices.def. */
+/* c_cost.h -- the cost of a step: counts of its kernel's operations, and the instructions by
+ * prices.def. */
 #ifndef TC_CORTEXM_COST_H
 #define TC_CORTEXM_COST_H
 
 #include "../ir/graph.h"
-#include "../target/machine.h"
+#include "../machine/machine.h"
 
 typedef enum tc_c_work {
 #define PRICE(kernel, what, v6, v7, dsp, mve) TC_C_WORK_##kernel##_##what,

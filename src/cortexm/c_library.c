@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* c_library.c -- a call of CMSIS-NN: its records in flash, its scratch in the arena.
  *
- * What a function is told is what ExecuTorch's operator of the same name is (target/cortexm_ops.def has
- * the order); only axes are CMSIS-NN's here: n, h, w, c. */
+ * A function has the arguments of ExecuTorch's operator of the same name (target/cortexm_ops.def
+ * has the order); only axes are CMSIS-NN's here: n, h, w, c. */
 #include "c_model.h"
 #include "library_calls.h"
 
@@ -37,7 +37,7 @@ int64_t ti_c_library_scratch(const tc_c_model *m, const tc_node *node)
     tc_cm_call call;
     int64_t bytes = 0;
     if (describe(m, node, &op, &call))
-        return 0; /* the writer says why */
+        return 0; /* the writer gives the reason */
     for (int i = 0; i < call.n_arg; i++)
         bytes += call.arg[i].kind == TC_CM_SCRATCH ? (int64_t)call.arg[i].bytes : 0;
     return bytes;
@@ -57,7 +57,7 @@ static const char *operand(const writer *k, int i)
 
 static const char *result(const writer *k) { return ti_c_pointer(k->m, k->cg, k->s->out); }
 
-/* A constant; "NULL" where there is none. */
+/* A constant; "NULL" if absent. */
 static const char *data(const writer *k, int i)
 {
     const tc_tensor t = k->call.arg[i].data;
@@ -95,8 +95,8 @@ static void put_context(const writer *k, int i)
 {
     size_t bytes = k->call.arg[i].bytes;
     if (bytes)
-        PUT(k, "        const cmsis_nn_context context = {.buf = arena + %" PRId64 ", .size = %zu};\n",
-            k->s->scratch_at, bytes);
+        PUT(k, "        const cmsis_nn_context context = {.buf = %s, .size = %zu};\n",
+            ti_c_scratch(k->m, TC_i8, 0), bytes);
     else
         PUT(k, "        static const cmsis_nn_context context = {0};\n");
 }
@@ -124,7 +124,7 @@ static void put_product(const writer *k)
     put_end(k);
 }
 
-/* at: where the offsets are; what is behind them is in the same order for both. */
+/* at: where the offsets are; the rest is in the same order for both. */
 static void put_conv(const writer *k, const char *kind, int at, int64_t multiplier)
 {
     const char *multipliers = data(k, at + 2), *shifts = data(k, at + 3);
@@ -154,7 +154,7 @@ static void put_conv(const writer *k, const char *kind, int at, int64_t multipli
 static void put_conv2d(const writer *k) { put_conv(k, "conv", 6, 0); }
 static void put_depthwise(const writer *k) { put_conv(k, "dw_conv", 7, number(k, 6)); }
 
-/* MVE's adds kernel sums in the place of a bias. */
+/* MVE adds kernel sums instead of a bias. */
 static void put_linear(const writer *k)
 {
     const tc_cm_view *x = &k->call.arg[0].view;

@@ -73,10 +73,8 @@ static void put_walk(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, tc
     walk w = simpler(whole);
     size_t size = tc_dtypes[ti_type_of(cg->g, to)->dtype].bytes;
     count_walk(m, &cg->cost[s - cg->step], &w, size);
-    const char *source = ti_text_format(&m->ctx->arena, "%s + %" PRId64,
-                                        ti_c_pointer(m, cg, from), w.from);
-    const char *place =
-        ti_text_format(&m->ctx->arena, "%s + %" PRId64, ti_c_pointer(m, cg, to), w.to);
+    const char *source = ti_c_pointer_at(m, cg, from, w.from);
+    const char *place = ti_c_pointer_at(m, cg, to, w.to);
     if (w.rank == 0 || (w.rank == 1 && w.from_step[0] == 1 && w.to_step[0] == 1)) {
         ti_buf_printf(&m->code, "        memcpy(%s, %s, %" PRId64 ");\n", place, source,
                       (w.rank ? w.dim[0] : 1) * (int64_t)size);
@@ -173,7 +171,8 @@ tc_status ti_c_concat(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         packed_steps(ti_type_of(cg->g, s->out), w.to_step);
         w.to = before * w.to_step[axis];
         before += w.dim[axis];
-        put_walk(m, cg, s, s->node->in[k], s->out, &w);
+        if (!s->part || s->part == 1 + k)
+            put_walk(m, cg, s, s->node->in[k], s->out, &w);
     }
     return TC_OK;
 }

@@ -30,7 +30,7 @@ static const char *put_bytes(tc_c_model *m, const char *what, size_t number, tc_
     return name;
 }
 
-/* Nothing where the value lies in the scratch. */
+/* Nothing if the value is in the scratch. */
 static void put_copy(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t at, bool result)
 {
     const tc_c_place *p = &cg->place[cg->place[v].root];

@@ -16,6 +16,22 @@ static void put_call(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, co
     ti_buf_printf(&m->code, ", %s);\n", ti_c_pointer(m, cg, s->out));
 }
 
+static bool is_real(const tc_c_graph *cg, const tc_node *node)
+{
+    return operand(cg, node, 0)->dtype == TC_f32;
+}
+
+/* Kernels of floats are in a separate file; "_f32", or "". */
+static const char *use(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, tc_c_kernel kernel)
+{
+    bool real = is_real(cg, node);
+    m->used[real ? TC_C_FLOAT : kernel] = true;
+    m->used[TC_C_FLOAT_LINES] = m->used[TC_C_FLOAT_LINES] || real;
+    return real ? "_f32" : "";
+}
+
+static int ignores(tc_field_nan_mode mode) { return mode == TC_nan_mode_ignore; }
+
 tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
@@ -25,7 +41,7 @@ tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     tc_ints kernel = mean ? a->kernel : b->kernel, stride = mean ? a->stride : b->stride;
     tc_ints pad = mean ? a->pad : b->pad;
     const int64_t *x = operand(cg, node, 0)->dim, *out = ti_type_of(cg->g, s->out)->dim;
-    m->used[TC_C_POOL] = true;
+    const char *kind = use(m, cg, node, TC_C_POOL);
     const char *zero = mean ? ti_c_zero(m, cg, node->in[1]) : "0";
     const char *out_zero = mean ? ti_c_zero(m, cg, node->in[2]) : "0";
     const char *from = ti_c_pointer(m, cg, node->in[0]);
@@ -44,21 +60,24 @@ tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   "            .x_zero = %s, .out_zero = %s, .type = %s};\n",
                   zero, out_zero,
                   ti_c_type_word(operand(cg, node, 0)->dtype));
-    ti_buf_printf(&m->code, "        tosac_%s_pool(&p, %s, %s);\n", mean ? "avg" : "max", from,
-                  ti_c_pointer(m, cg, s->out));
+    ti_buf_printf(&m->code, "        tosac_%s_pool%s(&p, ", mean ? "avg" : "max", kind);
+    if (*kind && !mean)
+        ti_buf_printf(&m->code, "%d, ", ignores(b->nan_mode));
+    ti_buf_printf(&m->code, "%s, %s);\n", from, ti_c_pointer(m, cg, s->out));
     return TC_OK;
 }
 
-/* "type, outer, n, inner" of an axis. */
-static const char *axis_view(const tc_c_model *m, const tc_type *t, int64_t axis)
+/* "type, outer, n, inner" of an axis; of floats "ignore, outer, n, inner". */
+static const char *axis_view(const tc_c_model *m, const tc_type *t, int64_t axis, int ignore)
 {
     int64_t outer = 1, inner = 1;
     for (int i = 0; i < axis; i++)
         outer *= t->dim[i];
     for (int i = (int)axis + 1; i < t->rank; i++)
         inner *= t->dim[i];
-    return ti_text_format(&m->ctx->arena, "%s, %" PRId64 ", %" PRId64 ", %" PRId64,
-                          ti_c_type_word(t->dtype), outer, t->dim[axis], inner);
+    const char *first = t->dtype != TC_f32 ? ti_c_type_word(t->dtype) : ignore ? "1" : "0";
+    return ti_text_format(&m->ctx->arena, "%s, %" PRId64 ", %" PRId64 ", %" PRId64, first, outer,
+                          t->dim[axis], inner);
 }
 
 tc_status ti_c_reduce(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
@@ -68,25 +87,27 @@ tc_status ti_c_reduce(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
         const char *word;
     } kinds[] = {{TC_OP_tosa_reduce_sum, "TOSAC_SUM"}, {TC_OP_tosa_reduce_max, "TOSAC_MAX"},
                  {TC_OP_tosa_reduce_min, "TOSAC_MIN"}, {TC_OP_tosa_reduce_all, "TOSAC_ALL"},
-                 {TC_OP_tosa_reduce_any, "TOSAC_ANY"}};
-    int64_t axis = ((const tc_attr_tosa_axis *)s->node->attr)->axis; /* the first field of all */
+                 {TC_OP_tosa_reduce_any, "TOSAC_ANY"}, {TC_OP_tosa_reduce_product, "TOSAC_PRODUCT"}};
+    const tc_attr_tosa_axis_nan *a = s->node->attr; /* the axis is the first field of all */
+    bool extreme = s->node->op == TC_OP_tosa_reduce_max || s->node->op == TC_OP_tosa_reduce_min;
     size_t i = 0;
     while (kinds[i].op != s->node->op)
         i++;
-    m->used[TC_C_REDUCE] = true;
+    const char *kind = use(m, cg, s->node, TC_C_REDUCE);
     put_call(m, cg, s,
-             ti_text_format(&m->ctx->arena, "tosac_reduce(%s, %s", kinds[i].word,
-                            axis_view(m, operand(cg, s->node, 0), axis)));
+             ti_text_format(&m->ctx->arena, "tosac_reduce%s(%s, %s", kind, kinds[i].word,
+                            axis_view(m, operand(cg, s->node, 0), a->axis,
+                                      extreme && ignores(a->nan_mode))));
     return TC_OK;
 }
 
 tc_status ti_c_argmax(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_attr_tosa_argmax *a = s->node->attr;
-    m->used[TC_C_ARGMAX] = true;
+    const char *kind = use(m, cg, s->node, TC_C_ARGMAX);
     put_call(m, cg, s,
-             ti_text_format(&m->ctx->arena, "tosac_argmax(%s",
-                            axis_view(m, operand(cg, s->node, 0), a->axis)));
+             ti_text_format(&m->ctx->arena, "tosac_argmax%s(%s", kind,
+                            axis_view(m, operand(cg, s->node, 0), a->axis, ignores(a->nan_mode))));
     return TC_OK;
 }
 
@@ -118,7 +139,12 @@ tc_status ti_c_resize(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const tc_type *x = operand(cg, node, 0), *out = ti_type_of(cg->g, s->out);
     if (!ti_c_is_const(cg, node->in[1]) || !ti_c_is_const(cg, node->in[2]))
         return ti_c_refuse(m, node, "its scale is not constant");
-    m->used[TC_C_RESIZE] = true;
+    bool between = a->mode == TC_resize_mode_bilinear, real = between && is_real(cg, node);
+    if (real)
+        (void)use(m, cg, node, TC_C_RESIZE);
+    else
+        m->used[TC_C_RESIZE] = true;
+    const char *type = ti_c_type_word(between || !is_real(cg, node) ? x->dtype : TC_i32); /* nearest: moved */
     ti_buf_printf(&m->code,
                   "        static const tosac_resize p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
@@ -130,11 +156,10 @@ tc_status ti_c_resize(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_const_at(cg, node->in[1], 0), ti_c_const_at(cg, node->in[1], 1),
                   ti_c_const_at(cg, node->in[2], 0), ti_c_const_at(cg, node->in[1], 2),
                   ti_c_const_at(cg, node->in[1], 3), ti_c_const_at(cg, node->in[2], 1));
-    ti_buf_printf(&m->code, "            .type = %s, .result = %s};\n", ti_c_type_word(x->dtype),
+    ti_buf_printf(&m->code, "            .type = %s, .result = %s};\n", type,
                   ti_c_type_word(out->dtype));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
     ti_buf_printf(&m->code, "        tosac_resize_%s(&p, %s, %s);\n",
-                  a->mode == TC_resize_mode_bilinear ? "bilinear" : "nearest", from,
-                  ti_c_pointer(m, cg, s->out));
+                  real ? "f32" : between ? "bilinear" : "nearest", from, ti_c_pointer(m, cg, s->out));
     return TC_OK;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* c_products.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D and MATMUL with what follows them
+/* c_products.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D and MATMUL with what follows
+ * them
  * in the same call.
  *
- * Constant int8 weights without a zero point, with a RESCALE to int8 behind them, have kernels of
- * their own; the zero point of x goes into their bias. */
+ * Constant int8 weights without a zero point, followed by a RESCALE to int8, have special kernels;
+ * the zero point of x is folded into their bias. */
 #include "c_model.h"
 
 static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
@@ -85,7 +86,8 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
     const tc_node *r = s->rescale;
     int64_t n = tc_type_count(ti_type_of(cg->g, r->in[1]));
     int64_t lo = ti_dtype_min(to), hi = ti_dtype_max(to);
-    int32_t *multiplier = tc_new_n(&m->ctx->arena, int32_t, (size_t)n);
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
+    int32_t *multiplier = tc_new_n(&m->ctx->scratch, int32_t, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         multiplier[i] = (int32_t)ti_c_const_at(cg, r->in[1], i);
     if (s->clamp) {
@@ -95,6 +97,7 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
     }
     bool wide = !a->scale32 && a->rounding_mode != TC_rounding_inexact;
     const char *multipliers = ti_c_array(m, TC_i32, multiplier, n);
+    ti_arena_rewind(&m->ctx->scratch, mark);
     const char *shifts = ti_c_pointer(m, cg, r->in[2]);
     return ti_text_format(
         &m->ctx->arena,
@@ -114,7 +117,8 @@ static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node
     int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
     int64_t zero = ti_c_const_at(cg, node->in[3], 0);
     bool one = tc_type_count(operand(cg, node, 2)) == 1;
-    int32_t *bias = tc_new_n(&m->ctx->arena, int32_t, (size_t)oc);
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
+    int32_t *bias = tc_new_n(&m->ctx->scratch, int32_t, (size_t)oc);
     for (int64_t c = 0; c < oc; c++) {
         int64_t sum = 0;
         for (int64_t k = 0; k < taps; k++)
@@ -122,19 +126,24 @@ static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node
         bias[c] = (int32_t)(uint32_t)(uint64_t)(ti_c_const_at(cg, node->in[2], one ? 0 : c) -
                                                 zero * sum);
     }
-    return ti_c_array(m, TC_i32, bias, oc);
+    const char *name = ti_c_array(m, TC_i32, bias, oc);
+    ti_arena_rewind(&m->ctx->scratch, mark);
+    return name;
 }
 
 /* Weights of four bits, two in a byte; each row begins on one. */
 static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
 {
     int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
-    uint8_t *data = tc_new_n(&m->ctx->arena, uint8_t, (size_t)(rows * bytes));
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
+    uint8_t *data = tc_new_n(&m->ctx->scratch, uint8_t, (size_t)(rows * bytes));
     for (int64_t r = 0; r < rows; r++)
         for (int64_t i = 0; i < n; i++)
             data[r * bytes + i / 2] |=
                 (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
-    return ti_c_array(m, TC_bool, data, rows * bytes);
+    const char *name = ti_c_array(m, TC_bool, data, rows * bytes);
+    ti_arena_rewind(&m->ctx->scratch, mark);
+    return name;
 }
 
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
@@ -171,12 +180,11 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     if (four)
         m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
     if (!depthwise && ti_c_has_columns(cg, node))
-        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")",
-                      s->scratch_at + unpacked(cg, s));
+        ti_buf_printf(&m->code, ", %s", ti_c_scratch(m, TC_i8, unpacked(cg, s)));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
     if (four)
-        ti_buf_printf(&m->code, ", (int8_t *)(void *)(arena + %" PRId64 ")", s->scratch_at);
+        ti_buf_printf(&m->code, ", %s", ti_c_scratch(m, TC_i8, 0));
     ti_buf_text(&m->code, ");\n");
 }
 
@@ -216,13 +224,25 @@ static void put_geometry(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s
                   transposed);
 }
 
+static bool is_real(const tc_c_graph *cg, const tc_c_step *s)
+{
+    return operand(cg, s->node, 0)->dtype == TC_f32;
+}
+
+/* Kernels of floats are in a separate file. */
+static void use(tc_c_model *m, tc_c_kernel kernel, bool real)
+{
+    m->used[real ? TC_C_FLOAT : kernel] = m->used[real ? TC_C_FLOAT_LINES : TC_C_SIMD] = true;
+}
+
 static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
+    bool real = is_real(cg, s);
     bool four = operand(cg, node, 1)->dtype == TC_i4 && ti_c_is_const(cg, node->in[1]);
     const tc_type *out = ti_type_of(cg->g, node->out[0]);
     int64_t oc = out->dim[out->rank - 1];
-    m->used[TC_C_CONV_ANY] = m->used[TC_C_SIMD] = true;
+    use(m, TC_C_CONV_ANY, real);
     ti_buf_printf(&m->code, "        %sconst tosac_conv p = {\n", ti_c_storage(cg, node, 3));
     put_geometry(m, cg, s);
     const char *x_zero = ti_c_zero(m, cg, node->in[3]), *w_zero = ti_c_zero(m, cg, node->in[4]);
@@ -238,8 +258,8 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1)
                                : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = ti_c_pointer(m, cg, node->in[2]);
-    ti_buf_printf(&m->code, "        tosac_conv_any(&p, %s, %s, %s, %s);\n", from, weights, bias,
-                  ti_c_pointer(m, cg, s->out));
+    ti_buf_printf(&m->code, "        tosac_conv_%s(&p, %s, %s, %s, %s);\n", real ? "f32" : "any", from,
+                  weights, bias, ti_c_pointer(m, cg, s->out));
 }
 
 tc_status ti_c_conv(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
@@ -252,7 +272,8 @@ tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const int64_t *a = operand(cg, node, 0)->dim, *b = operand(cg, node, 1)->dim;
-    m->used[TC_C_MATMUL] = m->used[TC_C_SIMD] = true;
+    bool real = is_real(cg, s);
+    use(m, TC_C_MATMUL, real);
     const char *a_zero = ti_c_zero(m, cg, node->in[2]), *b_zero = ti_c_zero(m, cg, node->in[3]);
     const char *left = ti_c_pointer(m, cg, node->in[0]);
     const char *right = ti_c_pointer(m, cg, node->in[1]);
@@ -264,7 +285,7 @@ tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code, "            .type = %s, .result = %s,\n            .q = %s};\n",
                   ti_c_type_word(operand(cg, node, 0)->dtype), ti_c_type_word(result_of(cg, s)),
                   requant(m, cg, s));
-    ti_buf_printf(&m->code, "        tosac_matmul_any(&p, %s, %s, %s);\n", left, right,
+    ti_buf_printf(&m->code, "        tosac_matmul_%s(&p, %s, %s, %s);\n", real ? "f32" : "any", left, right,
                   ti_c_pointer(m, cg, s->out));
     return TC_OK;
 }

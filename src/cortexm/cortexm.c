@@ -4,61 +4,16 @@
 
 #include <ctype.h>
 
+#include "../base/version.h"
+
 #define KERNEL(id, file, v6, v7, dsp, mve)                                                         \
     extern const unsigned char tc_c_kernel_##id[];                                                 \
     extern const size_t tc_c_kernel_##id##_size;
 #include "kernels.def"
 
-/* Code of the model's own functions, about: a call with its record, a line of a loop. */
-enum { CALL_BYTES = 130, LINE_BYTES = 28 };
-
 enum { CACHE_LINE = 32 };
 
 /* ---- functions ---- */
-
-static const struct {
-    tc_op op;
-    tc_c_writer *write;
-} writers[] = {
-    {TC_OP_tosa_conv2d, ti_c_conv},
-    {TC_OP_tosa_conv3d, ti_c_conv},
-    {TC_OP_tosa_depthwise_conv2d, ti_c_conv},
-    {TC_OP_tosa_transpose_conv2d, ti_c_conv},
-    {TC_OP_tosa_matmul, ti_c_matmul},
-    {TC_OP_tosa_avg_pool2d, ti_c_pool},
-    {TC_OP_tosa_max_pool2d, ti_c_pool},
-    {TC_OP_tosa_reduce_sum, ti_c_reduce},
-    {TC_OP_tosa_reduce_max, ti_c_reduce},
-    {TC_OP_tosa_reduce_min, ti_c_reduce},
-    {TC_OP_tosa_reduce_all, ti_c_reduce},
-    {TC_OP_tosa_reduce_any, ti_c_reduce},
-    {TC_OP_tosa_argmax, ti_c_argmax},
-    {TC_OP_tosa_concat, ti_c_concat},
-    {TC_OP_tosa_pad, ti_c_pad},
-    {TC_OP_tosa_reverse, ti_c_reverse},
-    {TC_OP_tosa_slice, ti_c_slice},
-    {TC_OP_tosa_tile, ti_c_tile},
-    {TC_OP_tosa_transpose, ti_c_transpose},
-    {TC_OP_tosa_gather, ti_c_gather},
-    {TC_OP_tosa_scatter, ti_c_scatter},
-    {TC_OP_tosa_resize, ti_c_resize},
-    {TC_OP_tosa_cond_if, ti_c_cond_if},
-    {TC_OP_tosa_while_loop, ti_c_while_loop},
-    {TC_OP_tosa_variable_read, ti_c_variable_read},
-    {TC_OP_tosa_variable_write, ti_c_variable_write},
-    {TC_OP_call, ti_c_npu},
-};
-
-/* NULL: there is none. */
-static tc_c_writer *writer_of(const tc_node *node)
-{
-    if (ti_c_is_library(node))
-        return ti_c_library;
-    for (size_t i = 0; i < TC_COUNT(writers); i++)
-        if (writers[i].op == node->op)
-            return writers[i].write;
-    return NULL;
-}
 
 tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why)
 {
@@ -66,16 +21,16 @@ tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why)
                           tc_ops[node->op].name, why);
 }
 
-/* Floats, and what has no C type. */
+/* What is neither integers nor f32. */
 static tc_status check_types(const tc_c_model *m, const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_dtype d = ti_type_of(g, g->node[k]->out[i])->dtype;
-            if (!ti_c_type(d) && d != TC_shape)
+            if (!ti_c_type_word(d) && d != TC_shape)
                 return ti_c_refuse(m, g->node[k],
                                    ti_text_format(&m->ctx->arena,
-                                                  "it computes in %s, not in integers",
+                                                  "it computes in %s, not in integers of up to 32 bits or f32",
                                                   tc_dtypes[d].name));
         }
     return TC_OK;
@@ -126,39 +81,6 @@ static void put_ports(const tc_graph *g, tc_buf *out)
                       ti_c_type(ti_type_of(g, g->out[i])->dtype), i);
 }
 
-/* Where the node comes from, as far as a comment takes it. */
-static const char *place_of(const tc_c_model *m, const tc_node *node)
-{
-    char *text = ti_text_format(&m->ctx->arena, "%.60s", node->loc->node ? node->loc->node : "");
-    for (char *p = text; *p; p++)
-        *p = isalnum((unsigned char)*p) || strchr("._-/ ", *p) ? *p : '_';
-    return text;
-}
-
-static tc_status put_steps(tc_c_model *m, const tc_c_graph *cg)
-{
-    for (size_t k = 0; k < cg->n_step; k++) {
-        const tc_c_step *s = &cg->step[k];
-        tc_c_writer *write = s->n_chain ? ti_c_chain : writer_of(s->node);
-        if (!write)
-            return ti_c_refuse(m, s->node, "there is no kernel for it");
-        const char *op = tc_ops[s->node->op].name;
-        ti_buf_printf(&m->code, "    { // %s %s\n",
-                      op + (s->node->op == TC_OP_call ? 0 : strlen("tosa.")), place_of(m, s->node));
-        ti_c_count(m, cg, s);
-        m->n_call += !s->n_chain;
-        m->n_line += s->n_chain;
-        TC_TRY(write(m, cg, s));
-        ti_buf_text(&m->code, "    }\n");
-    }
-    for (size_t i = 0; i < cg->g->n_out; i++)
-        if (!cg->direct[i])
-            ti_buf_printf(&m->code, "    memcpy(output_%zu, %s, %zu);\n", i,
-                          ti_c_pointer(m, cg, cg->g->out[i]),
-                          tc_type_bytes(ti_type_of(cg->g, cg->g->out[i])));
-    return TC_OK;
-}
-
 /* A driver can fail, and so can a library. */
 static bool may_fail(const tc_c_model *m) { return m->request->n_npu || m->request->library; }
 
@@ -201,10 +123,12 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     cg->cost = tc_new_n(&m->ctx->arena, tc_c_cost, cg->n_step);
     for (size_t k = 0; k < cg->n_step; k++)
         TC_TRY(find_scratch(m, cg, &cg->step[k]));
+    TC_TRY(ti_c_render(m, cg));
     ti_c_places(m, cg);
     cg->number = g == ti_main(m->module) ? 0 : ++m->n_function;
+    ti_c_put_functions(m, cg);
     put_head(m, cg);
-    TC_TRY(put_steps(m, cg));
+    TC_TRY(ti_c_put_steps(m, cg));
     ti_buf_text(&m->code, may_fail(m) && !cg->number ? "    return 0;\n}\n" : "}\n");
     *out = m->graph[slot] = cg;
     return TC_OK;
@@ -273,6 +197,17 @@ static const char *upper(const tc_c_model *m)
     return text;
 }
 
+static bool is_used(const tc_graph *g, tc_val v)
+{
+    bool used = false;
+    for (size_t k = 0; k < g->n_node && !used; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            used = used || g->node[k]->in[i] == v;
+    for (size_t i = 0; i < g->n_out; i++)
+        used = used || g->out[i] == v;
+    return used;
+}
+
 static void put_side(const tc_c_model *m, const tc_graph *g, bool output, tc_buf *out)
 {
     const char *side = output ? "OUTPUT" : "INPUT", *prefix = upper(m);
@@ -281,8 +216,10 @@ static void put_side(const tc_c_model *m, const tc_graph *g, bool output, tc_buf
     for (size_t i = 0; i < n; i++) {
         const tc_type *t = ti_type_of(g, output ? g->out[i] : g->in[i]);
         const tc_c_port *port = output ? &m->request->out[i] : &m->request->in[i];
-        ti_buf_printf(out, "/* %s%s */\n", tc_dtypes[t->dtype].name,
-                      ti_dims_text(&m->ctx->arena, t->rank, t->dim));
+        bool used = output || is_used(g, g->in[i]);
+        ti_buf_printf(out, "/* %s%s%s */\n", tc_dtypes[t->dtype].name,
+                      ti_dims_text(&m->ctx->arena, t->rank, t->dim),
+                      used ? "" : ", not read: the model does not use it");
         ti_buf_printf(out, "#define %s_%s_%zu_NAME \"", prefix, side, i);
         for (const char *p = port->name ? port->name : ""; *p; p++)
             ti_buf_printf(out, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
@@ -341,7 +278,7 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
                   " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on %d bytes.  Where a\n"
                   " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT), and the code of a\n"
                   " * number x is round(x / SCALE) + ZERO_POINT, held inside its type. */\n",
-                  m->request->stem, tc_version(), m->request->target, name, name, prefix,
+                  m->request->stem, TC_MADE_BY, m->request->target, name, name, prefix,
                   align_of(m));
     ti_buf_printf(out, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", prefix, prefix);
     ti_buf_text(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
@@ -373,7 +310,7 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
 
 /* ---- the source ---- */
 
-/* The function with an arena of its own: what nobody calls, the linker leaves out. */
+/* The function with a static arena: if unused, the linker drops it. */
 static void put_run(tc_c_model *m, const tc_c_graph *cg)
 {
     const char *name = m->request->name;
@@ -393,7 +330,7 @@ static void put_run(tc_c_model *m, const tc_c_graph *cg)
     ti_buf_text(&m->code, ");\n}\n");
 }
 
-/* What functions need depends on the instructions, and so does what they are told. */
+/* The arena of functions depends on the instructions, and so do their arguments. */
 static void put_guard(const tc_c_model *m, tc_buf *out)
 {
     static const char *const macros[] = {
@@ -415,12 +352,14 @@ static void put_source(tc_c_model *m, tc_buf *out)
     ti_buf_printf(out,
                   "/* %s.c -- made by %s for %s; %s.h says how it is called. */\n"
                   "#include \"%s.h\"\n#include \"%s\"\n",
-                  m->request->stem, tc_version(), m->request->target, m->request->stem,
+                  m->request->stem, TC_MADE_BY, m->request->target, m->request->stem,
                   m->request->stem, "tosac_kernels.h");
     if (m->used[TC_C_NPU])
         ti_buf_text(out, "#include \"tosac_npu.h\"\n");
     if (m->used[TC_C_VECTOR])
         ti_buf_text(out, "#include \"tosac_vector.h\"\n");
+    if (m->used[TC_C_FLOAT_LINES])
+        ti_buf_text(out, "#include \"tosac_float.h\"\n");
     if (m->request->library) {
         ti_buf_text(out, "#include \"arm_nnfunctions.h\"\n");
         put_guard(m, out);
@@ -470,6 +409,8 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
     ti_buf_init(&source, &ctx->arena);
     ti_buf_init(&header, &ctx->arena);
     ti_map_init(&m.known, &ctx->arena);
+    ti_map_init(&m.form, &ctx->arena);
+    ti_map_init(&m.key, &ctx->arena);
     m.used[TC_C_HEADER] = true;
     find_variables(&m);
     TC_TRY(ti_c_function(&m, ti_main(module), &cg));
@@ -480,7 +421,7 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
     *out = (tc_c_source){.file = tc_new_n(&ctx->arena, tc_c_file, TC_C_KERNEL_COUNT + 2),
                          .arena = (size_t)arena_of(&m, cg),
                          .constants = m.constant_bytes,
-                         .code = m.n_call * CALL_BYTES + m.n_line * LINE_BYTES,
+                         .code = ti_c_code_bytes(&m),
                          .state = state_bytes(&m),
                          .cost = cg->cost,
                          .n_cost = cg->n_step};

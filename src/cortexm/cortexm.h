@@ -5,21 +5,21 @@
 #define TC_CORTEXM_H
 
 #include "../ir/graph.h"
-#include "../target/machine.h"
+#include "../machine/machine.h"
 #include "c_cost.h"
 
 /* An input or output as its user knows it. */
 typedef struct tc_c_port {
     const char *name;      /* or NULL */
-    const tc_quant *quant; /* what its codes stand for; NULL: not known */
+    const tc_quant *quant; /* the domain of its codes; NULL: unknown */
 } tc_c_port;
 
 /* A region that an Ethos-U runs: a `call` of the program. */
 typedef struct tc_c_npu {
     const char *graph;        /* as the call names it */
     tc_bytes stream, weights; /* what the driver is given */
-    int64_t scratch, fast;    /* bytes of working memory; of a fast one beside it, or 0 */
-    const int64_t *in, *out;  /* byte of the scratch where each operand and result lies */
+    int64_t scratch, fast;    /* bytes of working memory; of a separate fast one, or 0 */
+    const int64_t *in, *out;  /* offset in the scratch of each operand and result */
 } tc_c_npu;
 
 typedef struct tc_c_request {
@@ -39,7 +39,7 @@ typedef struct tc_c_file {
     tc_bytes bytes;
 } tc_c_file;
 
-/* A layer beside a library: the function that computes it, or the operator and why ours does. */
+/* A layer with a library: the function that computes it, or the operator and why ours does. */
 typedef struct tc_c_layer {
     const char *name;     /* in the model */
     const char *function; /* or NULL */
@@ -51,9 +51,10 @@ typedef struct tc_c_source {
     size_t n_file;
     size_t arena;     /* bytes of RAM between steps */
     size_t constants; /* bytes of flash, code aside */
-    size_t code;      /* bytes of code, about: kernels as gcc -O2 made them once, and calls */
+    size_t code;      /* bytes of code, about: kernels as gcc -O2 made them once, and the model's functions */
     size_t state;     /* bytes that last from run to run */
     size_t ports;     /* bytes of inputs and outputs, which are the caller's */
+    size_t outside, floats; /* operators of the model that no region has, and those of them in float */
     const tc_c_cost *cost; /* of the program's steps, in order */
     size_t n_cost;
     tc_c_layer *layer; /* with a library: in the program's order */

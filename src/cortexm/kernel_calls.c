@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_calls.c -- see kernel_calls.h.
  *
- * The region is walked from what it gives to what it takes: each value is made by one call where
- * its node is the end of a pattern, CONV2D with RESCALE and CLAMP behind it and so on. */
+ * The region is walked from outputs to inputs: a value is made by one call if its node is the end
+ * of a pattern, CONV2D, RESCALE, CLAMP and so on. */
 #include "kernel_piece.h"
 
 #include "../ir/rewrite.h"
@@ -26,7 +26,7 @@ static const struct pattern patterns[] = {
     {TC_OP_tosa_max_pool2d, ti_cm_max_pool},  {TC_OP_tosa_avg_pool2d, ti_cm_avg_pool},
 };
 
-/* What ExecuTorch has kernels for, and C loops of its own. */
+/* Operators with kernels in ExecuTorch, and with loops in C. */
 static const struct pattern others[] = {
     {TC_OP_tosa_transpose, ti_cm_transpose},
     {TC_OP_tosa_pad, ti_cm_pad},
@@ -70,7 +70,7 @@ tc_val ti_cm_value(tc_cm_region *r, tc_val v)
     const tc_value *value = ti_value_of(r->from, v);
     if (r->b.status != TC_OK || r->now[v])
         return r->b.status == TC_OK ? r->now[v] : TC_NONE;
-    if (value->data) /* 48 bits lie in 64 */
+    if (value->data) /* 48 bits are stored in 64 */
         return r->now[v] = ti_b_data(&r->b,
                                      ti_type_make(r->ctx, ti_cm_held(value->type->dtype),
                                                   value->type->rank, value->type->dim),
@@ -146,7 +146,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     return r.b.status;
 }
 
-/* What codes stand for is said by the quantize and dequantize nodes now. */
+/* Quantize and dequantize nodes have the domains of codes now. */
 static void forget_quantization(tc_ctx *ctx, tc_module *m)
 {
     tc_graph *g = ti_main(m);
@@ -161,7 +161,7 @@ static void forget_quantization(tc_ctx *ctx, tc_module *m)
             g->val[v]->type = ti_cm_bare(ctx, g->val[v]->type);
 }
 
-/* Regions that nobody calls any more. */
+/* Regions that are not called any more. */
 static void drop_regions(tc_module *m, const tc_target *target, const tc_graph *before)
 {
     size_t kept = 1;

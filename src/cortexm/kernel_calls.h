@@ -19,7 +19,7 @@ typedef struct tc_cm_region {
     tc_ctx *ctx;
     const tc_graph *from;
     tc_build b;              /* the program */
-    tc_val *now;             /* by value of the region: what stands for it; or TC_NONE */
+    tc_val *now;             /* by value of the region: its replacement; or TC_NONE */
     const uint32_t *readers; /* by value of the region */
     tc_core core;
     tc_cm_caller caller;
@@ -31,12 +31,12 @@ typedef struct tc_cm_region {
 TC_MUST_USE tc_status ti_cm_select(tc_ctx *ctx, tc_module *module, const tc_target *target,
                                    tc_cm_softmax *softmax);
 
-/* kernel_calls.c: a call that computes what ends with the node, all that is before it too; TC_NONE:
- * there is none.  For C only of CMSIS-NN's own kernels. */
+/* kernel_calls.c: a call that computes everything that ends with the node, its operands included;
+ * TC_NONE: none.  For C only of CMSIS-NN's own kernels. */
 tc_val ti_cm_call(tc_cm_region *r, const tc_node *node);
 
-/* kernel_calls.c: what stands for a value of the region; TC_NONE: a failure, of which a message has
- * been given. */
+/* kernel_calls.c: the replacement of a value of the region; TC_NONE: a failure, already
+ * reported. */
 tc_val ti_cm_value(tc_cm_region *r, tc_val v);
 
 /* plain_kernels.c: the node by kernels for any CPU; false: there are none. */

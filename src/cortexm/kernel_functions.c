@@ -25,7 +25,7 @@ static void spread(tc_cm_region *r, const tc_type *y, tc_val x[2])
         x[0] = ti_b_expand(&r->b, x[0], 4, y->dim);
 }
 
-/* An operand of a sum or a product: the codes behind its RESCALE. */
+/* An operand of a sum or a product: the codes before its RESCALE. */
 static const tc_node *scaled(const tc_cm_region *r, const tc_node *node, int i)
 {
     const tc_node *s = ti_cm_def(r, node->in[i], TC_OP_tosa_rescale);
@@ -63,18 +63,17 @@ static tc_val pair(tc_cm_region *r, const tc_node *node, const tc_cm_ending *e, 
 tc_val ti_cm_sum(tc_cm_region *r, const tc_node *node)
 {
     tc_cm_ending e;
-    const tc_node *op =
-        ti_cm_ending_of(r, node, &e) ? ti_cm_def(r, e.rescale->in[0], TC_OP_tosa_add) : NULL;
-    return op && ti_cm_only_here(r, op->out[0]) ? pair(r, node, &e, op, TC_CM_add) : TC_NONE;
+    const tc_node *op = ti_cm_ending_of(r, node, &e) ? ti_cm_root_of(r, &e, TC_OP_tosa_add) : NULL;
+    return op ? pair(r, node, &e, op, TC_CM_add) : TC_NONE;
 }
 
 tc_val ti_cm_times(tc_cm_region *r, const tc_node *node)
 {
     tc_cm_ending e;
     const tc_node *op = ti_cm_ending_of(r, node, &e) && !e.clamp
-                            ? ti_cm_def(r, e.rescale->in[0], TC_OP_tosa_mul)
+                            ? ti_cm_root_of(r, &e, TC_OP_tosa_mul)
                             : NULL;
-    return op && ti_cm_only_here(r, op->out[0]) ? pair(r, node, &e, op, TC_CM_mul) : TC_NONE;
+    return op ? pair(r, node, &e, op, TC_CM_mul) : TC_NONE;
 }
 
 /* ---- functions of one code ---- */
@@ -216,7 +215,7 @@ typedef struct likeness {
     const tc_cm_region *r;
     const tc_graph *other;
     tc_val x;
-    tc_val *known; /* by value of the region: that of the other graph which it is like */
+    tc_val *known; /* by value of the region: the equal one of the other graph */
 } likeness;
 
 static bool is_like(likeness *l, tc_val a, tc_val b)

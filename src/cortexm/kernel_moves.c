@@ -37,7 +37,7 @@ tc_val ti_cm_pad(tc_cm_region *r, const tc_node *node)
     return moved(r, node, TC_CM_pad);
 }
 
-/* Axes of extent 1 change their place for nothing: the bytes stay in order. */
+/* Axes of extent 1 move for free: the bytes stay in order. */
 static bool keeps_order(const tc_type *t, tc_ints perms)
 {
     int64_t last = -1;

@@ -2,6 +2,8 @@
 /* kernel_piece.c -- see kernel_piece.h. */
 #include "kernel_piece.h"
 
+#include "../ir/tail.h"
+
 const tc_node *ti_cm_def(const tc_cm_region *r, tc_val v, tc_op op)
 {
     const tc_node *node = ti_def(r->from, v);
@@ -107,9 +109,14 @@ bool ti_cm_ending_of(const tc_cm_region *r, const tc_node *node, tc_cm_ending *e
 {
     *e = (tc_cm_ending){node, NULL};
     if (node->op == TC_OP_tosa_clamp)
-        *e = (tc_cm_ending){ti_cm_def(r, node->in[0], TC_OP_tosa_rescale), node};
-    return e->rescale && e->rescale->op == TC_OP_tosa_rescale &&
-           (!e->clamp || ti_cm_only_here(r, e->rescale->out[0]));
+        *e = (tc_cm_ending){ti_tail_before(r->from, r->readers, node, false), node};
+    return e->rescale && e->rescale->op == TC_OP_tosa_rescale;
+}
+
+const tc_node *ti_cm_root_of(const tc_cm_region *r, const tc_cm_ending *e, tc_op op)
+{
+    const tc_node *root = ti_tail_before(r->from, r->readers, e->rescale, false);
+    return root && root->op == op ? root : NULL;
 }
 
 /* The same bytes in another shape. */

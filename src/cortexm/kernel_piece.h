@@ -45,6 +45,8 @@ typedef struct tc_cm_ending {
 } tc_cm_ending;
 
 bool ti_cm_ending_of(const tc_cm_region *r, const tc_node *node, tc_cm_ending *e);
+/* The node that it ends, if it is of that operator and nothing else reads its result. */
+const tc_node *ti_cm_root_of(const tc_cm_region *r, const tc_cm_ending *e, tc_op op);
 
 /* The node that makes v, if it is of that operator. */
 const tc_node *ti_cm_def(const tc_cm_region *r, tc_val v, tc_op op);
@@ -62,7 +64,7 @@ static inline const tc_type *ti_cm_bare(tc_ctx *ctx, const tc_type *t)
     return ti_type_with(ctx, t, NULL);
 }
 
-/* The patterns: a call that computes what ends with the node; TC_NONE: it is no such end. */
+/* The patterns: a call that computes what ends with the node; TC_NONE: not such an end. */
 typedef tc_val tc_cm_pattern(tc_cm_region *r, const tc_node *node);
 /* kernel_products.c */
 tc_cm_pattern ti_cm_product, ti_cm_batch_matmul;

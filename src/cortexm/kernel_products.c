@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kernel_products.c -- CONV2D, DEPTHWISE_CONV2D and MATMUL, each with its RESCALE and CLAMP, as one
- * call: as they stand, behind their own padding, or a row as a column. */
+ * call: directly, after their own padding, or a row as a column. */
 #include "kernel_piece.h"
+
+#include "../ir/tail.h"
 
 /* The convolution by the operator, on an x that may be padded or turned already. */
 static tc_val call_conv(tc_cm_region *r, const tc_node *conv, const tc_cm_ending *e, tc_cm_op op,
@@ -94,30 +96,15 @@ static tc_val call_uncut(tc_cm_region *r, const tc_node *conv, const tc_cm_endin
     return ti_cm_piece_call(&p, op, ti_cm_piece_finish(&p, y, e->rescale, e->clamp));
 }
 
-static int64_t channels_of(const tc_cm_region *r, tc_val v)
-{
-    const tc_type *t = ti_cm_type(r, v);
-    return t->rank ? t->dim[t->rank - 1] : 1;
-}
-
-/* What makes v; in C behind a view with the same channels. */
-static const tc_node *maker_of(const tc_cm_region *r, tc_val v)
-{
-    const tc_node *node = ti_def(r->from, v);
-    bool view = r->caller == TC_CM_C && node && node->op == TC_OP_tosa_reshape &&
-                ti_cm_only_here(r, v) && channels_of(r, v) == channels_of(r, node->in[0]);
-    return view ? ti_def(r->from, node->in[0]) : node;
-}
-
 static tc_val call_product(tc_cm_region *r, const tc_node *node)
 {
     tc_cm_ending e;
     if (!ti_cm_ending_of(r, node, &e))
         return TC_NONE;
-    const tc_node *conv = maker_of(r, e.rescale->in[0]);
+    const tc_node *conv = ti_tail_before(r->from, r->readers, e.rescale, r->caller == TC_CM_C);
     bool depthwise = conv && conv->op == TC_OP_tosa_depthwise_conv2d;
     if (!conv || (conv->op != TC_OP_tosa_conv2d && !depthwise) ||
-        !ti_cm_only_here(r, conv->out[0]) || !ti_is_const(r->from, conv->in[1]))
+        !ti_is_const(r->from, conv->in[1]))
         return TC_NONE;
     tc_cm_op op = depthwise ? TC_CM_depthwise : TC_CM_conv2d;
     tc_val y = call_uncut(r, conv, &e, op), x = y ? y : ti_cm_value(r, conv->in[0]);
@@ -154,8 +141,8 @@ tc_val ti_cm_batch_matmul(tc_cm_region *r, const tc_node *node)
     tc_cm_ending e;
     if (!ti_cm_ending_of(r, node, &e))
         return TC_NONE;
-    const tc_node *m = ti_cm_def(r, e.rescale->in[0], TC_OP_tosa_matmul);
-    if (!m || !ti_cm_only_here(r, m->out[0]) || ti_cm_type(r, m->in[0])->dtype != TC_i8 ||
+    const tc_node *m = ti_cm_root_of(r, &e, TC_OP_tosa_matmul);
+    if (!m || ti_cm_type(r, m->in[0])->dtype != TC_i8 ||
         ti_cm_type(r, m->in[1])->dtype != TC_i8 || !ti_is_const(r->from, m->in[2]) ||
         !ti_is_const(r->from, m->in[3]))
         return TC_NONE;

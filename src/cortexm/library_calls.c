@@ -45,7 +45,7 @@ static const tc_node *heart_of(const tc_graph *g, const tc_node *node)
     return node && interest_in(node->op) != NEVER ? node : NULL;
 }
 
-/* Of a RESCALE and the CLAMP behind it the last word counts. */
+/* Of a RESCALE and the CLAMP after it the last refusal wins. */
 static void refuse(selection *s, const tc_node *heart, const char *why)
 {
     tc_cm_library *out = s->out;
@@ -85,7 +85,7 @@ tc_status ti_cm_library(tc_ctx *ctx, tc_module *module, tc_core core, tc_cm_soft
         if (g->val[v]->type)
             g->val[v]->type = ti_type_with(ctx, g->val[v]->type, NULL);
     TC_TRY(ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &s));
-    g->facts = 0; /* it calls: it is no longer a region of TOSA */
+    g->facts = 0; /* it calls a kernel: it is no longer a region of TOSA */
     return TC_OK;
 }
 
@@ -105,7 +105,7 @@ const char *ti_cm_function(tc_cm_op op)
     return functions[op];
 }
 
-/* Why the node is computed by ours; NULL: it was never tried.  *next: the refusal to begin with. */
+/* Why our kernel computes the node; NULL: it was never tried.  *next: the refusal to begin with. */
 static const char *why_not(const tc_cm_library *library, const tc_node *node, size_t *next)
 {
     for (size_t i = *next; i < library->n_refused; i++) {

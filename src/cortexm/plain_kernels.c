@@ -140,7 +140,7 @@ static tc_val binary(tc_cm_region *r, const tc_node *node, tc_op op)
 static tc_val form_add(tc_cm_region *r, const tc_node *node) { return binary(r, node, TC_OP_add); }
 static tc_val form_sub(tc_cm_region *r, const tc_node *node) { return binary(r, node, TC_OP_sub); }
 
-/* TOSA's comparisons and choices have names of ours. */
+/* TOSA's comparisons and selects have names of ours. */
 static const struct {
     tc_op tosa, op;
 } same[] = {
@@ -273,7 +273,7 @@ static tc_val form_select(tc_cm_region *r, const tc_node *node)
     return ti_b_where(&r->b, c, x, y);
 }
 
-/* TABLE of i16: between two of 513 entries.  That of i8 is an operator of its own. */
+/* TABLE of i16: between two of 513 entries.  That of i8 is a separate operator. */
 static tc_val form_table(tc_cm_region *r, const tc_node *node)
 {
     const tc_type *x = ti_cm_type(r, node->in[0]);
@@ -299,7 +299,7 @@ static tc_ints axis_of(tc_cm_region *r, const tc_node *node)
     return ti_ints_copy(&r->ctx->arena, &((const tc_attr_tosa_axis *)node->attr)->axis, 1);
 }
 
-/* The kernel adds the numbers of one axis in f32 where it keeps their type: i64 from i32. */
+/* The kernel adds the elements of one axis in f32 if it keeps their type: i64 from i32. */
 static tc_val summed(tc_cm_region *r, tc_val x, tc_ints axes)
 {
     return ti_b_sum(&r->b, ti_b_cast(&r->b, x, TC_i32), axes, true);

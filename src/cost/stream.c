@@ -175,10 +175,7 @@ tc_status ti_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const
                          const char *mode, tc_npu_system *system, tc_npu_stream_cost *out)
 {
     const tc_npu_machine *m = s->program.machine;
-    tc_target target;
-    TC_TRY(ti_target_parse(ctx, m->name, &target));
-    TC_TRY(ti_npu_system_find(ctx, m, ini, config ? config : target.machine->system_config,
-                              mode ? mode : target.machine->memory_mode, system));
+    TC_TRY(ti_npu_system_find(ctx, m, ini, config, mode, system));
     const char *wrong = ti_npu_cost_stream(&ctx->arena, &s->program, system, out);
     return wrong ? ti_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
 }

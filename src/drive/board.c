@@ -313,11 +313,23 @@ static bool mentions(const char *text, const char *word)
     return false;
 }
 
+static bool is_target(tc_ctx *ctx, const char *name)
+{
+    tc_target target;
+    tc_trial trial;
+    ti_trial_begin(ctx, &trial);
+    tc_status status = ti_target_parse(ctx, name, &target);
+    ti_trial_end(ctx, &trial);
+    return status == TC_OK;
+}
+
 static tc_status unknown_board(tc_ctx *ctx, const char *name, const tc_board *list, size_t n)
 {
     size_t least = ti_text_far(name);
     const char *best = NULL;
     tc_status status = ti_usage(ctx, "--board %s: neither a known board nor a file", name);
+    if (is_target(ctx, name))
+        ti_note(ctx, NULL, "'%s' is a target: -t %s", name, name);
     for (size_t i = 0; i < n; i++)
         ti_text_nearer(name, list[i].name, &least, &best);
     for (size_t i = 0; i < n && !best; i++)

@@ -95,10 +95,10 @@ static void add_streams(const tc_compiled *c, tc_fit *f, int64_t *cache, const t
 /* What is not in the milliseconds. */
 static const char *words_of_rest(tc_ctx *ctx, const tc_compiled *c, bool c_source)
 {
-    size_t left = c->core ? c->split.n_left - c->core_nodes : c->split.n_left;
+    size_t left = ti_left_outside(c);
     const char *rest = c_source ? "" : left ? " and the runtime" : "the runtime";
-    return left ? ti_text_format(&ctx->arena, "%zu operator%s on the CPU%s", left,
-                                 left == 1 ? "" : "s", rest)
+    return left ? ti_text_format(&ctx->arena, c_source ? "%zu operator%s of the caller%s" : "%zu operator%s on the CPU%s",
+                                 left, left == 1 ? "" : "s", rest)
                 : rest;
 }
 
@@ -137,10 +137,10 @@ static tc_status find_places(tc_ctx *ctx, const tc_compiled *c, tc_fit *f, place
     f->core_clock = m->packing == TC_PACKED_C || c->core ? f->board->core_clock : 0;
     if (m->packing != TC_PACKED_STREAM)
         return TC_OK;
-    f->system_config = c->ethosu.system_config ? c->ethosu.system_config : m->system_config;
-    f->memory_mode = c->ethosu.memory_mode ? c->ethosu.memory_mode : m->memory_mode;
-    TC_TRY(ti_npu_system_find(ctx, ti_npu_machine_find(c->target.name), c->ethosu.ini,
-                              f->system_config, f->memory_mode, &system));
+    TC_TRY(ti_npu_system_find(ctx, c->target.npu, c->ethosu.ini, c->ethosu.system_config,
+                              c->ethosu.memory_mode, &system));
+    f->system_config = system.config;
+    f->memory_mode = system.mode;
     f->npu_clock = f->board->npu_clock > 0 ? f->board->npu_clock : system.clock;
     *out = (places){ti_board_kind_of(&system, 0), ti_board_kind_of(&system, 1), ti_board_kind_of(&system, 2)};
     return TC_OK;
@@ -186,9 +186,9 @@ tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
     TC_TRY(find_places(ctx, c, f, &at));
     add_streams(c, f, &cache, &whose);
     f->works_in = at.values;
-    used[at.constants] += (int64_t)(w->bytes + w->code);
+    used[at.constants] += (int64_t)w->bytes;
     if (at.constants != TC_BOARD_FLASH && c->board->memory[TC_BOARD_FLASH].bytes)
-        used[TC_BOARD_FLASH] += (int64_t)(w->bytes + w->code);
+        used[TC_BOARD_FLASH] += (int64_t)w->bytes;
     for (const tc_compiled *m = c; m; m = m->beside)
         used[at.values] += (int64_t)m->written.memory;
     used[at.values] += (int64_t)(w->state + w->ports);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "nudge.h"
+
 #include "../num/half.h"
 #include "../num/load.h"
 #include "../num/quant.h"
@@ -172,6 +174,11 @@ static void values_by_name(const tc_seen *seen, tc_map *out)
         }
 }
 
+static bool is_real(const tc_type *t)
+{
+    return ti_is_float(t->dtype) || tc_dtypes[t->dtype].kind == TC_COMPLEX;
+}
+
 /* By value: indices, bools and whole numbers that follow from numbers which are not exact, however
  * far back: an argmax, and what wraps, shifts or counts it. */
 static const bool *choices_in(tc_arena *arena, const tc_graph *g)
@@ -182,12 +189,11 @@ static const bool *choices_in(tc_arena *arena, const tc_graph *g)
         bool by_reals = false;
         for (int i = 0; i < node->n_in; i++) {
             const tc_type *in = node->in[i] ? ti_type_of(g, node->in[i]) : NULL;
-            by_reals = by_reals || (in && (in->quant || ti_is_float(in->dtype) ||
-                                           choice[node->in[i]]));
+            by_reals = by_reals || (in && (in->quant || is_real(in) || choice[node->in[i]]));
         }
         for (int i = 0; i < node->n_out; i++) {
             const tc_type *type = ti_type_of(g, node->out[i]);
-            choice[node->out[i]] = by_reals && !type->quant && !ti_is_float(type->dtype);
+            choice[node->out[i]] = by_reals && !type->quant && !is_real(type);
         }
     }
     return choice;
@@ -303,6 +309,20 @@ static tc_val unnamed_choice(const tc_checker *c, const tc_pass *pass, bool roun
     }
 }
 
+/* An output that may as well be this one: as it was computed, a millionth more or less of any value
+ * on the way carries it as far. */
+static tc_status unsettled(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val out,
+                           gap g)
+{
+    static const tc_loc nowhere = {0};
+    const tc_node *def = ti_def(&now->graph, out);
+    ti_warning(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
+               "after the pass '%s' '%s' differs by %.3g, no more than when each value on its way "
+               "is a millionth off",
+               pass->name, name_at(&now->graph, out), g.most);
+    return TC_OK;
+}
+
 /* The first value that both graphs name and that breaks the promise; else the output itself.  A
  * choice is not to blame, where the numbers that it was made by are not. */
 static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
@@ -349,9 +369,10 @@ static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_see
     return TC_BUG;
 }
 
-static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
+static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, size_t k,
                          const tc_seen *now)
 {
+    const tc_seen *last = &c->last[k];
     for (size_t i = 0; i < now->graph.n_out || i < last->graph.n_out; i++) {
         bool there = i < now->graph.n_out && i < last->graph.n_out;
         tc_tensor before = there ? last->at[last->graph.out[i]] : (tc_tensor){0},
@@ -359,8 +380,14 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
         gap g;
         if (!there || !comparable(before, after))
             return reshaped(c, pass, last, now, i);
-        if (!keeps(pass->numbers, rounds, before, after, &g) &&
-            !cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
+        if (keeps(pass->numbers, rounds, before, after, &g) ||
+            cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
+            continue;
+        if (pass->numbers == TC_CLOSE && !rounds &&
+            ti_nudge_explains(c->ctx, &last->graph, c->in[k], last->graph.out[i], before, after,
+                              fmax(g.top, 1e-3) * 1e-4))
+            TC_TRY(unsettled(c, pass, now, now->graph.out[i], g));
+        else
             return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
     }
     return TC_OK;
@@ -394,7 +421,7 @@ tc_status ti_check_pass(void *checker, const tc_module *module, const tc_pass *p
         status = ti_eval_all(ti_main(module), ti_check_taken(ti_main(module), c->in[k], arena),
                              now.at, arena);
         if (status == TC_OK && c->last[k].at)
-            status = compare(c, pass, rounds, &c->last[k], &now);
+            status = compare(c, pass, rounds, k, &now);
         c->last[k] = now;
     }
     ti_arena_rewind(&c->ctx->scratch, mark);

@@ -3,7 +3,6 @@
 #include "choose.h"
 
 #include "../base/attempt.h"
-#include "../cost/estimate.h"
 #include "../ir/rewrite.h"
 #include "../lower/layout/offer.h"
 
@@ -12,28 +11,14 @@ enum { NODES_MAX = 400000, KINDS_MAX = 32 }; /* of all copies that one pass is t
 tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                          const char *system_config, const char *memory_mode, tc_verdicts **out)
 {
-    const tc_machine *m = target->machine;
-    const tc_npu_machine *npu = ti_npu_machine_find(m->costs_of ? m->costs_of : target->name);
+    tc_pricer *pricer;
     *out = NULL;
-    if (!npu)
+    TC_TRY(ti_pricer_for(ctx, target, ini, system_config, memory_mode, &pricer));
+    if (!pricer)
         return TC_OK;
-    tc_verdicts *c = tc_new(&ctx->arena, tc_verdicts);
-    c->machine = npu;
-    c->memo = ti_estimate_memo_new(ctx);
-    TC_TRY(ti_npu_system_find(ctx, npu, ini, system_config ? system_config : m->system_config,
-                              memory_mode ? memory_mode : m->memory_mode, &c->system));
-    *out = c;
+    *out = tc_new(&ctx->arena, tc_verdicts);
+    (*out)->pricer = pricer;
     return TC_OK;
-}
-
-/* What nobody reads any more does not count. */
-static double cycles_of(tc_ctx *ctx, const tc_module *module, const tc_verdicts *c)
-{
-    tc_estimate e;
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    ti_estimate_graph(ctx, &ctx->scratch, ti_main(module), c->machine, &c->system, c->memo, &e);
-    ti_arena_rewind(&ctx->scratch, mark);
-    return e.cost.total.cycles;
 }
 
 static size_t nodes_of(const tc_module *module)
@@ -104,7 +89,7 @@ static tc_status try_kind(void *what)
     tc_module *module = ti_module_copy(t->before);
     tc_offer one = {.only = true, .key = t->key};
     TC_TRY(run_with(t->ctx, module, t->pass, &one));
-    t->cycles = cycles_of(t->ctx, module, t->c);
+    t->cycles = ti_price_cycles(t->ctx, t->c->pricer, module);
     return TC_OK;
 }
 
@@ -137,22 +122,25 @@ static tc_status by_kind(tc_ctx *ctx, tc_module *module, const tc_module *before
     return run_with(ctx, module, pass, &some);
 }
 
+bool ti_choose_can(const tc_module *module)
+{
+    return nodes_of(module) <= NODES_MAX / 4;
+}
+
 tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass, tc_verdicts *c)
 {
     tc_offer all = {0};
     size_t nodes = nodes_of(module);
-    if (nodes > NODES_MAX / 4)
-        return pass->run(ctx, module);
     form_trial trial = {.ctx = ctx, .before = module, .pass = pass};
     TC_TRY(ti_attempt_work(ctx, try_all, &trial));
     if (!trial.acts)
         return TC_OK;
     tc_module *before = ti_module_copy(module);
     TC_TRY(run_with(ctx, module, pass, &all));
-    double none = cycles_of(ctx, before, c);
+    double none = ti_price_cycles(ctx, c->pricer, before);
     if (all.n > 1 && all.n <= KINDS_MAX && all.n * nodes <= NODES_MAX)
         return by_kind(ctx, module, before, pass, &all, none, c);
-    double with = cycles_of(ctx, module, c);
+    double with = ti_price_cycles(ctx, c->pricer, module);
     if (!all.n && with == none)
         return TC_OK;
     tc_verdict choice = {.pass = pass->name,
@@ -178,7 +166,7 @@ void ti_verdicts_text(const tc_verdicts *c, tc_buf *out)
         return;
     }
     ti_buf_printf(out, "alternative forms, cycles of the region on %s without and with them:\n",
-                  c->machine->name);
+                  c->pricer->options.machine->name);
     ti_buf_printf(out, "  %-10s %-25s %7s %12s %12s %10s  %-6s %s\n", "region", "form",
                   "matches", "without", "with", "", "", "where");
     for (size_t i = 0; i < c->n; i++) {

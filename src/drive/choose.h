@@ -2,14 +2,14 @@
 /* choose.h -- formulations that passes offer, taken where they cost less.
  *
  * A list of passes may have "?name" in it.  Such a pass is run on a copy for each kind of place
- * that it acts on (offer.h) alone, and what the region would cost then is estimated beside what it
- * costs without.  Kinds that cost more are left as they are.  The estimate is of the target's
- * machine and deterministic; the number of copies is bounded by the nodes in them. */
+ * that it acts on (offer.h) alone, and what the region costs then is compared with what it costs
+ * without (price.h).  Kinds that cost more are left as they are.  The number of copies is bounded by
+ * the nodes in them. */
 #ifndef TC_CHOOSE_H
 #define TC_CHOOSE_H
 
-#include "../npu/system.h"
 #include "passes.h"
+#include "price.h"
 
 typedef struct tc_verdict {
     const char *pass, *region;
@@ -21,9 +21,7 @@ typedef struct tc_verdict {
 } tc_verdict;
 
 typedef struct tc_verdicts {
-    const tc_npu_machine *machine; /* whose costs decide */
-    tc_npu_system system;
-    struct tc_estimate_memo *memo;
+    tc_pricer *pricer;
     tc_verdict *choice;
     size_t n, cap;
 } tc_verdicts;
@@ -32,6 +30,9 @@ typedef struct tc_verdicts {
 TC_MUST_USE tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                                      const char *system_config, const char *memory_mode,
                                      tc_verdicts **out);
+
+/* Whether a module has few enough nodes for copies; in a larger one everything offered is taken. */
+bool ti_choose_can(const tc_module *module);
 
 /* The pass over a module, where it pays. */
 TC_MUST_USE tc_status ti_choose(tc_ctx *ctx, tc_module *module, const tc_pass *pass,

@@ -378,6 +378,17 @@ static bool both_whole(const tc_type *a, const tc_type *b)
     return ti_is_int(a->dtype) && ti_is_int(b->dtype) && !a->quant && !b->quant;
 }
 
+/* "f32[1,3], i64[]". */
+static const char *inputs_text(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_buf text;
+    ti_buf_init(&text, &ctx->arena);
+    for (size_t i = 0; i < g->n_in; i++)
+        ti_buf_printf(&text, "%s%s", i ? ", " : "",
+                      ti_type_text(&ctx->arena, ti_type_of(g, g->in[i])));
+    return g->n_in ? ti_buf_cstr(&text) : "none";
+}
+
 static tc_status check_inputs(const tc_comparison *c)
 {
     bool same = c->a.g->n_in == c->b.g->n_in;
@@ -389,8 +400,10 @@ static tc_status check_inputs(const tc_comparison *c)
         same = same || ti_image_is_of(ti_value_of(c->b.g, c->b.g->in[i]), a);
     }
     return same ? TC_OK
-                : ti_error(c->ctx, NULL, TC_E_MISMATCH, "%s and %s do not have the same inputs",
-                           c->a.module->file, c->b.module->file);
+                : ti_error(c->ctx, NULL, TC_E_MISMATCH,
+                           "%s and %s do not have the same inputs: %s, and %s", c->a.module->file,
+                           c->b.module->file, inputs_text(c->ctx, c->a.g),
+                           inputs_text(c->ctx, c->b.g));
 }
 
 /* The second program's inputs: the same numbers, quantized where it wants codes. */

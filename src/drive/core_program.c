@@ -2,7 +2,11 @@
 /* core_program.c -- see core_program.h. */
 #include "core_program.h"
 
+#include "../lower/lower.h"
 #include "model.h"
+
+/* What C has of TOSA beside the core's own integers. */
+#define FLOATS "TOSA-1.0+INT+FP+int16+int4+doubleround+inexactround+cf+dynamic"
 
 typedef struct joiner {
     tc_ctx *ctx;
@@ -37,10 +41,39 @@ static bool is_read(const tc_graph *g, tc_val v)
     return false;
 }
 
+/* In which type a node reads an input: that which it converts it to, where it does. */
+static const tc_type *taken_as(const tc_graph *g, const tc_node *node, tc_val input)
+{
+    return ti_type_of(g, converts(g, node) ? node->out[0] : input);
+}
+
+/* In which type all that reads an input takes it; NULL: in several, or nothing reads it. */
+static const tc_type *one_type(const tc_graph *g, tc_val input)
+{
+    const tc_type *type = NULL;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++) {
+            if (g->node[k]->in[i] != input)
+                continue;
+            const tc_type *now = taken_as(g, g->node[k], input);
+            if (type && type != now)
+                return NULL;
+            type = now;
+        }
+    return type;
+}
+
+/* Whether the caller converts: floats that are read in several types come as floats. */
+static bool comes_converted(const tc_graph *g, tc_val input)
+{
+    return !ti_is_float(ti_type_of(g, input)->dtype) || one_type(g, input);
+}
+
 /* At an end of the program: of an input, or of what goes to outputs alone. */
 static bool is_end(const tc_graph *g, const tc_node *node)
 {
-    return converts(g, node) && (is_input(g, node->in[0]) || !is_read(g, node->out[0]));
+    return converts(g, node) && ((is_input(g, node->in[0]) && comes_converted(g, node->in[0])) ||
+                                 !is_read(g, node->out[0]));
 }
 
 /* What the codes of a port stand for, where the file says it beside plain integers. */
@@ -69,8 +102,20 @@ static tc_val input_as(joiner *j, size_t i, const tc_type *type)
     return ti_graph_input(g, type, name);
 }
 
-/* An input is what its readers take: codes, where they convert it first.  One that nobody reads is
- * none. */
+/* An input as all that reads it takes it: codes, where they convert it first. */
+static void take_converted(joiner *j, size_t i)
+{
+    const tc_graph *g = &j->from;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        for (int o = 0; o < node->n_in; o++)
+            if (node->in[o] == g->in[i])
+                j->now[converts(g, node) ? node->out[0] : g->in[i]] =
+                    input_as(j, i, taken_as(g, node, g->in[i]));
+    }
+}
+
+/* Every input of the model, in its order; one that is not used is there as the model has it. */
 static void take_inputs(joiner *j)
 {
     const tc_graph *g = &j->from;
@@ -78,15 +123,10 @@ static void take_inputs(joiner *j)
     j->place = tc_new_n(&j->ctx->arena, size_t, most);
     j->out->in = tc_new_n(&j->ctx->arena, tc_c_port, most);
     for (size_t i = 0; i < g->n_in; i++)
-        for (size_t k = 0; k < g->n_node; k++) {
-            const tc_node *node = g->node[k];
-            for (int o = 0; o < node->n_in; o++) {
-                if (node->in[o] != g->in[i])
-                    continue;
-                tc_val v = converts(g, node) ? node->out[0] : g->in[i];
-                j->now[v] = input_as(j, i, ti_type_of(g, v));
-            }
-        }
+        if (is_read(g, g->in[i]) && comes_converted(g, g->in[i]))
+            take_converted(j, i);
+        else
+            j->now[g->in[i]] = input_as(j, i, ti_type_of(g, g->in[i]));
 }
 
 /* ---- nodes ---- */
@@ -137,10 +177,9 @@ static void join_region(joiner *j, const tc_node *call, const tc_graph *region)
 
 static tc_status refuse(const joiner *j, const tc_node *node)
 {
-    tc_status status =
-        ti_unsupported(j->ctx, node->loc, TC_E_UNSUPPORTED,
-                       "'%s' has no integer form, and C for '%s' has integers only",
-                       tc_ops[node->op].name, j->c->target.text);
+    tc_status status = ti_unsupported(
+        j->ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no form in C for '%s': neither integers nor f32",
+        tc_ops[node->op].name, j->c->target.text);
     ti_note(j->ctx, NULL, "'tosac explain' says why it is not lowered");
     return status;
 }
@@ -148,10 +187,11 @@ static tc_status refuse(const joiner *j, const tc_node *node)
 static tc_status join_node(joiner *j, const tc_node *node)
 {
     const tc_graph *g = &j->from;
-    if (node->op == TC_OP_const || (converts(g, node) && is_input(g, node->in[0])))
+    if (node->op == TC_OP_const)
         return TC_OK;
     if (is_end(g, node)) {
-        j->now[node->out[0]] = value_of(j, node->in[0]);
+        if (!j->now[node->out[0]])
+            j->now[node->out[0]] = value_of(j, node->in[0]);
         return TC_OK;
     }
     bool tosa = tc_ops[node->op].tosa != 0; /* the model's own: control flow */
@@ -188,23 +228,17 @@ static const tc_attr_tosa_variable *variable_of(joiner *j, size_t i)
 }
 
 /* Declared and read in front; written behind all. */
-static tc_status read_buffers(joiner *j, const tc_attr_tosa_variable **attr)
+static void read_buffers(joiner *j, const tc_attr_tosa_variable **attr)
 {
     for (size_t i = 0; i < j->from.n_mutation; i++) {
         tc_val before = j->from.mutation[i].before;
         const tc_value *buffer = j->from.val[before];
-        if (ti_is_float(buffer->type->dtype))
-            return ti_unsupported(j->ctx, &(tc_loc){.file = j->c->module->file}, TC_E_UNSUPPORTED,
-                                  "a buffer of %s lasts from run to run, and C for '%s' has "
-                                  "integers only",
-                                  ti_type_text(&j->ctx->arena, buffer->type), j->c->target.text);
         attr[i] = variable_of(j, i);
         tc_val start = ti_graph_const(j->to, buffer->type, buffer->data, NULL, NULL);
         add_variable(j, TC_OP_tosa_variable, attr[i], start, buffer->type);
         j->now[before] = add_variable(j, TC_OP_tosa_variable_read, attr[i], TC_NONE,
                                       buffer->type)->out[0];
     }
-    return TC_OK;
 }
 
 static void write_buffers(joiner *j, const tc_attr_tosa_variable *const *attr)
@@ -216,36 +250,28 @@ static void write_buffers(joiner *j, const tc_attr_tosa_variable *const *attr)
 
 /* ---- outputs ---- */
 
-/* What stands for output i; TC_NONE: it is made of floats, which go past the regions. */
+/* What stands for output i. */
 static tc_val output_of(joiner *j, size_t i)
 {
     tc_val v = j->from.out[i];
-    const tc_type *type = ti_type_of(&j->from, v);
     if (j->now[v])
         return j->now[v];
-    if (ti_is_float(type->dtype))
-        return TC_NONE;
-    return is_input(&j->from, v) ? input_as(j, (size_t)j->from.val[v]->index, type)
-                                 : value_of(j, v);
+    return is_input(&j->from, v)
+               ? input_as(j, (size_t)j->from.val[v]->index, ti_type_of(&j->from, v))
+               : value_of(j, v);
 }
 
-static tc_status take_outputs(joiner *j)
+static void take_outputs(joiner *j)
 {
     const tc_graph *g = &j->from;
     j->out->out = tc_new_n(&j->ctx->arena, tc_c_port, g->n_out);
     for (size_t i = 0; i < g->n_out; i++) {
         tc_val v = output_of(j, i);
-        if (!v)
-            return ti_unsupported(j->ctx, &(tc_loc){.file = j->c->module->file}, TC_E_UNSUPPORTED,
-                                  "a constant or an input goes past the integers of the program, "
-                                  "and C for '%s' has those only",
-                                  j->c->target.text);
         const tc_quant *q = ti_type_of(j->to, v)->quant;
         ti_graph_output(j->to, v);
         j->out->out[i] = (tc_c_port){ti_output_name_of(g, i),
                                      q ? q : codes_of(j->c->module, g->out[i], true)};
     }
-    return TC_OK;
 }
 
 static tc_status join(joiner *j)
@@ -253,11 +279,51 @@ static tc_status join(joiner *j)
     const tc_attr_tosa_variable **attr =
         tc_new_n(&j->ctx->arena, const tc_attr_tosa_variable *, j->from.n_mutation);
     take_inputs(j);
-    TC_TRY(read_buffers(j, attr));
+    read_buffers(j, attr);
     for (size_t k = 0; k < j->from.n_node; k++)
         TC_TRY(join_node(j, j->from.node[k]));
     write_buffers(j, attr);
-    return take_outputs(j);
+    take_outputs(j);
+    return TC_OK;
+}
+
+/* ---- floats ---- */
+
+static bool takes(void *who, const tc_graph *g, const tc_node *node, const char **why)
+{
+    *why = "the caller converts it";
+    return !is_end(g, node) && ti_lower_can(who, node, why);
+}
+
+static bool has_floats(const tc_graph *g)
+{
+    for (tc_val v = 1; v < g->n_val; v++)
+        if (g->val[v] && g->val[v]->type && ti_is_float(g->val[v]->type->dtype))
+            return true;
+    return false;
+}
+
+/* What no region has, between them, as regions of floats; conversions at the program's ends aside. */
+static tc_status lower_floats(tc_ctx *ctx, const tc_compiled *c, tc_core_program *out)
+{
+    size_t failed;
+    tc_module *module = out->module;
+    tc_compiled floats = *c;
+    floats.module = module;
+    floats.checker = NULL;
+    floats.choices = NULL;
+    TC_TRY(ti_target_parse(ctx, FLOATS, &floats.target));
+    tc_split_request request = {.target = c->target.text,
+                                .prefix = "float",
+                                .ask = takes,
+                                .who = ti_lower_ask(ctx, ti_main(module), &floats.target)};
+    TC_TRY(ti_split(ctx, module, &request, &floats.split));
+    for (size_t i = 0; i < floats.split.n_region; i++) {
+        out->outside += floats.split.nodes[i];
+        if (has_floats(ti_module_find(module, floats.split.region[i])))
+            out->floats += floats.split.nodes[i];
+    }
+    return ti_finish_regions(ctx, &floats, NULL, &failed);
 }
 
 /* ---- a program that is TOSA, and the core's, as it is ---- */
@@ -278,12 +344,14 @@ static tc_c_port *ports_of(tc_ctx *ctx, const tc_module *m, bool output)
 
 tc_status ti_core_program(tc_ctx *ctx, const tc_compiled *c, tc_core_program *out)
 {
-    tc_module *m = out->module = ti_module_clone(c->module);
+    tc_module *m = ti_module_clone(c->module);
+    *out = (tc_core_program){.module = m};
     if (c->n_region == 1 && c->region->module == c->module) {
         out->in = ports_of(ctx, m, false);
         out->out = ports_of(ctx, m, true);
         return TC_OK;
     }
+    TC_TRY(lower_floats(ctx, c, out));
     joiner j = {.ctx = ctx,
                 .c = c,
                 .module = m,

@@ -106,6 +106,7 @@ static void settle(moments *m, fit *out)
     for (int64_t c = 0; c < m->channels; c++) {
         double mean = m->sum[c] / (double)m->n;
         m->square[c] = m->square[c] / (double)m->n - (m->n < ENOUGH ? 0 : mean * mean);
+        m->square[c] = m->square[c] < 0 ? 0 : m->square[c]; /* rounded, where nothing varies */
         m->sum[c] = fabs(mean);
     }
     out->offset = median(m->sum, m->channels);
@@ -172,6 +173,24 @@ static bool is_off(const fit *f)
            !(f->spread >= LEAST && f->spread <= MOST && f->offset <= OFF);
 }
 
+static void tell_off(tc_ctx *ctx, const fit *f)
+{
+    if (isfinite(f->spread) && isfinite(f->offset))
+        ti_warning(ctx, f->norm->loc, TC_E_DATA,
+                   "calibration data is not scaled as in training: at the first batch norm its "
+                   "spread is %.3g times what the statistics say, its mean %.2g standard deviations "
+                   "off",
+                   sqrt(f->spread), f->offset);
+    else
+        ti_warning(ctx, f->norm->loc, TC_E_DATA,
+                   "calibration data is not scaled as in training: at the first batch norm its "
+                   "numbers are not finite");
+    ti_note(ctx, NULL,
+            "the inputs reach from %.4g to %.4g: scale and normalize them as in training "
+            "(--preprocess does it for images)",
+            f->lo, f->hi);
+}
+
 void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
 {
     tc_attempt attempt;
@@ -187,16 +206,8 @@ void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
     tc_status status = measure(ctx, model, data, &f);
     ti_attempt_end(ctx, &attempt);
     *data = before;
-    if (status != TC_OK || !is_off(&f)) /* who needs the data says what is wrong with it */
-        return;
-    ti_warning(ctx, f.norm->loc, TC_E_DATA,
-               "calibration data is not scaled as in training: at the first batch norm its spread "
-               "is %.3g times what the statistics say, its mean %.2g standard deviations off",
-               sqrt(f.spread), f.offset);
-    ti_note(ctx, NULL,
-            "the inputs reach from %.4g to %.4g: scale and normalize them as in training "
-            "(--preprocess does it for images)",
-            f.lo, f.hi);
+    if (status == TC_OK && is_off(&f)) /* else who needs the data says what is wrong with it */
+        tell_off(ctx, &f);
 }
 
 void ti_data_missing(tc_ctx *ctx, tc_config *config)

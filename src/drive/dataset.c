@@ -110,6 +110,11 @@ static const char *name_picture(void *from, size_t k)
     return ti_pictures_file(from, k);
 }
 
+const char *ti_dataset_file(const tc_dataset *data, size_t k)
+{
+    return data->pictures ? ti_pictures_file(data->pictures, k) : NULL;
+}
+
 static const char *name_array(void *from, size_t k)
 {
     return ti_data_sample_name(from, k);
@@ -198,8 +203,21 @@ tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
     out->name = name_watched;
     out->progress = tell_progress;
     out->from = out->who = w;
+    out->reset = data->reset;
     if (data->most && out->n > data->most)
         out->n = data->most;
+    return TC_OK;
+}
+
+tc_status ti_open_calibration(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+                              const tc_config *config, bool every, tc_samples *out,
+                              tc_samples *learned, tc_samples *held_out)
+{
+    TC_TRY(ti_open_dataset(ctx, data, g, out));
+    bool some = ti_held_out_count(out->n) && !every && !ti_dataset_invented(data) && !config->anchor &&
+                !g->n_mutation;
+    *learned = some ? ti_samples_part(ctx, out, false) : (tc_samples){0};
+    *held_out = some ? ti_samples_part(ctx, out, true) : (tc_samples){0};
     return TC_OK;
 }
 

@@ -15,6 +15,7 @@ struct tc_dataset {
     const bool *taken;    /* of the rows of the files (read/data.h), which count; NULL: all */
     size_t repeat;        /* samples of a program without inputs; 0: one */
     size_t most;          /* samples that count; 0: all */
+    bool reset;           /* every sample starts from the initial state */
     const tc_rules *rules; /* images and audio; NULL: arrays */
     tc_pictures *pictures; /* that are open; or NULL */
     tc_sample_read *read; /* or the caller's function, for n samples */
@@ -29,11 +30,22 @@ struct tc_dataset {
 TC_MUST_USE tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       tc_samples *out);
 
+/* The same for calibration, with the samples that are held out (ti_held_out_count) to foresee the
+ * result on, and the others.  None are where `every` one is asked for, where numbers are made up, where
+ * the anchor's are to come out, and of a program that remembers, where each sample goes on from the
+ * one before: both are empty then. */
+TC_MUST_USE tc_status ti_open_calibration(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
+                                          const tc_config *config, bool every, tc_samples *out,
+                                          tc_samples *learned, tc_samples *held_out);
+
 /* Whether its numbers are made up: "random:SEED". */
 bool ti_dataset_invented(const tc_dataset *data);
 
 /* Whether it is arrays in files. */
 bool ti_dataset_files(const tc_dataset *data);
+
+/* The picture or recording of a sample; NULL: it is of none. */
+const char *ti_dataset_file(const tc_dataset *data, size_t k);
 
 /* Opens it to be read by the caller, sample after sample; each result may be NULL. */
 TC_MUST_USE tc_status ti_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,

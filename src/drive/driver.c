@@ -193,6 +193,7 @@ static tc_compile_request again(const tc_compiled *c)
     r.module = ti_module_clone(c->real);
     r.trace = r.faults;
     r.unexecuted = true;
+    r.all_samples = true; /* what is foreseen of it is known */
     return r;
 }
 
@@ -213,6 +214,8 @@ tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
     tc_compile_request r = again(c);
     r.check = false;
     r.keep_odd = r.keep_odd || keep_odd;
+    r.only_learned = c->holds_out;
+    r.all_samples = !c->holds_out;
     if (config) {
         r.config = config;
         r.settings = NULL;
@@ -220,6 +223,22 @@ tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
     TC_TRY(read_model(ctx, &r, out));
     out->config.quiet = true;
     return ti_compile_front(ctx, &r, out);
+}
+
+tc_status ti_compile_on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name, tc_compiled *out)
+{
+    tc_compile_request r = again(c);
+    const char **cpu = tc_new_n(&ctx->arena, const char *, r.n_cpu + 1);
+    for (size_t i = 0; i < r.n_cpu; i++)
+        cpu[i] = r.cpu[i];
+    cpu[r.n_cpu++] = name;
+    r.cpu = cpu;
+    r.check = false;
+    tc_config quiet = c->config;
+    quiet.quiet = true;
+    r.settings = &quiet;
+    r.config = NULL;
+    return ti_compile_stages(ctx, &r, out);
 }
 
 tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request, tc_module **out)
@@ -258,6 +277,7 @@ tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *asked, tc_com
     }
     if (!r->unexecuted)
         out->real = ti_module_clone(out->module);
+    out->source = out->real || !r->n_cpu ? out->real : ti_module_clone(out->module);
     out->config.proved = out->real != NULL;
     TC_TRY(whole_or_stages(ctx, r, out));
     if (out->real)

@@ -42,6 +42,8 @@ typedef struct tc_compile_request {
                                compiled, and may change what a pass has left */
     tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
     bool keep_odd;         /* no calibration sample is set aside */
+    bool all_samples;      /* none is held out */
+    bool only_learned;     /* those that are held out are left out: settings are compared by them */
     int64_t any_size; /* 0: it is for one size; else the largest extent of all sizes: no form is taken
                          that pays, or exists, at some of them only */
     const tc_quant_size *size; /* further sizes of calibration samples, */
@@ -83,10 +85,12 @@ typedef struct tc_written {
     size_t n_layer;
     const char *library;     /* and its version; NULL: it does not */
     size_t code, ports;      /* C for a Cortex-M: bytes of code, about; of inputs, outputs and state; */
+    size_t outside, floats;  /* operators that no region has, and those of them that it computes in float; */
     double core_cycles;      /* and what its own steps take */
     size_t vectors;          /* .bpte: its test vectors */
     size_t shaders;          /* .vgf: compute shaders for what no region takes */
     bool whole;              /* .pte: one VGF file, with shaders for that */
+    const struct tc_compiled *held; /* .tosa: its regions, with the file's inputs and outputs */
     struct tc_pte_needs *needs; /* .pte, .bpte: what the runtime needs; NULL: another file */
 } tc_written;
 
@@ -107,11 +111,15 @@ struct tc_compiled {
     tc_compile_request request; /* fallback.c: what was asked for, */
     tc_module *typed;           /* the program before it was split; NULL: it is not split, */
     tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
+    const tc_module *source;    /* the same, for the names of --cpu; NULL: they are not looked up */
     tc_module *real;            /* proof.c: the model as it was read; NULL: nothing is executed, */
     tc_tensor *given[TC_GIVEN]; /* and what it is run on, by sample and input; streams on the first */
-    bool given_odd[TC_GIVEN];   /* calibration has set it aside */
+    bool given_odd[TC_GIVEN];   /* calibration has set it aside, or it is far from the others */
+    size_t given_number[TC_GIVEN]; /* in the data */
     size_t n_given;
+    bool holds_out;             /* calibration has not seen them, but for those that it set aside */
     bool given_invented;
+    bool given_apart; /* each starts from the initial state */
     tc_proof proof;
     bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
     bool verify_only;           /* for now: streams are not executed */
@@ -135,6 +143,13 @@ struct tc_compiled {
     struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
 };
 
+/* Operators that no part of what was written computes but the CPU: of C for a Cortex-M the caller. */
+static inline size_t ti_left_outside(const tc_compiled *c)
+{
+    size_t left = c->core ? c->split.n_left - c->core_nodes : c->split.n_left;
+    return left > c->written.outside ? left - c->written.outside : 0;
+}
+
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
  * region.  The request's module becomes the program; out->ethosu is what the caller says of command
  * streams, or zeros. */
@@ -149,6 +164,10 @@ TC_MUST_USE tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_t
  * NULL: by the same. */
 TC_MUST_USE tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *config,
                                            bool keep_odd, tc_compiled *out);
+
+/* The model of c once more, with one node more on the CPU: its name, or an operator's. */
+TC_MUST_USE tc_status ti_compile_on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name,
+                                        tc_compiled *out);
 
 /* The model of a request up to READY, values numbered. */
 TC_MUST_USE tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request,

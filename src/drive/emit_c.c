@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 
+#include "../base/version.h"
 #include "../read/pte_needs.h"
 #include "model.h"
 
@@ -168,7 +169,7 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
         all = larger(all, needs_of(m, method_of(file, m)));
     ti_buf_printf(
         out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
-        name, tc_version(), c->target.text);
+        name, TC_MADE_BY, c->target.text);
     ti_buf_printf(out,
                   "#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
                   prefix, prefix);

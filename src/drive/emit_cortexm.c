@@ -85,6 +85,8 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_so
     request.out = program.out;
     TC_TRY(write_source(ctx, c, program.module, &request, out));
     const tc_graph *g = ti_main(program.module);
+    out->outside = program.outside;
+    out->floats = program.floats;
     out->ports = bytes_of(g, g->in, g->n_in) + bytes_of(g, g->out, g->n_out);
     return TC_OK;
 }

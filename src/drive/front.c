@@ -130,8 +130,9 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 /* The float program is quantized; what it may choose by cost is chosen by the target's. */
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_job *job)
 {
-    tc_samples samples;
-    tc_quant_request q = {.labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains,
+    tc_samples samples, learned = {0}, held_out = {0};
+    tc_quant_request q = {.figure = !c->config.proved && !c->config.quiet, .held_out = &held_out,
+                          .labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains,
                           .record = r->record_quantization ? &c->quantized : NULL, .as = r->as, .largest = r->largest,
                           .size = r->size, .n_size = r->n_size};
     if (r->calib && !r->as && r->calib_only_if_needed && ti_dataset_invented(r->calib))
@@ -139,14 +140,20 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     if (r->as)
         samples = (tc_samples){0};
     else if (r->calib)
-        TC_TRY(ti_open_dataset(ctx, r->calib, ti_main(c->module), &samples));
+        TC_TRY(ti_open_calibration(ctx, r->calib, ti_main(c->module), &c->config, r->all_samples,
+                                   &samples, &learned, &held_out));
     else /* a program without inputs says itself what it computes with */
         TC_TRY(ti_open_samples(ctx, ti_main(c->module), NULL, 0, &samples));
+    if (held_out.n && r->only_learned)
+        samples = learned;
+    else if (held_out.n && !c->config.quiet)
+        q.learned = &learned;
     if (!r->as)
         TC_TRY(ti_typed_cost(ctx, r, c, &q.cost));
     job->samples = &samples;
     job->quant = &q;
     tc_status status = ti_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
+    c->holds_out = c->gains.n_held_out > 0;
     job->samples = NULL;
     job->quant = NULL;
     job->fresh = true;

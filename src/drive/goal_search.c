@@ -3,10 +3,10 @@
  *
  * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits
  * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
- * the program would be; its accuracy is measured on calibration samples, its cycles are the cost
- * model's and its flash is what constants take, weights by their entropy where the target
- * compresses them.  Of the rungs that meet the goal the cheapest is taken, or the most accurate
- * when only limits were given.  Without limits few rungs have to be tried. */
+ * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
+ * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
+ * Of the rungs that meet the goal the cheapest is taken, or the most accurate when only limits were
+ * given.  Without limits few rungs have to be tried. */
 #include "goal_search.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@
 
 #include "../base/attempt.h"
 #include "../num/load.h"
-#include "../cost/estimate.h"
 #include "core_cost.h"
 #include "labels.h"
 #include "model.h"
+#include "price.h"
 
 enum { MINUTES = 10 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
@@ -59,56 +59,34 @@ bool ti_goal_asks(const tc_goal *g)
 
 /* ---- what a rung costs ---- */
 
-/* Bytes that numbers of so many kinds take when each kind has as many bits as it is rare. */
-static double packed_bytes(tc_tensor t)
+/* What is not compressed. */
+static double constants_of(const tc_compiled *c)
 {
-    uint64_t count[256] = {0};
-    int64_t n = tc_type_count(t.type);
-    double bits = 0;
-    for (int64_t i = 0; i < n; i++)
-        count[(uint8_t)((const int8_t *)t.data)[i]]++;
-    for (int k = 0; k < 256; k++)
-        if (count[k])
-            bits -= (double)count[k] * log2((double)count[k] / (double)n);
-    return bits / 8;
-}
-
-static double flash_of(const tc_compiled *c)
-{
-    bool packs = c->target.machine->packing == TC_PACKED_STREAM;
     double bytes = 0;
     for (size_t i = 0; i < c->n_region; i++) {
         const tc_graph *g = ti_main(c->region[i].module);
         for (size_t k = 0; k < g->n_node; k++) {
             tc_tensor t = g->node[k]->op == TC_OP_const ? ti_tensor_of(g, g->node[k]->out[0])
                                                         : (tc_tensor){NULL, NULL};
-            if (!t.data)
-                continue;
-            bool small = t.type->dtype == TC_i8 || t.type->dtype == TC_i4;
-            double plain = (double)tc_type_count(t.type) *
-                           (double)tc_dtypes[t.type->dtype].bits / 8;
-            bytes += small && packs ? fmin(plain, packed_bytes(t)) : plain;
+            if (t.data)
+                bytes += (double)tc_type_count(t.type) * (double)tc_dtypes[t.type->dtype].bits / 8;
         }
     }
     return bytes;
 }
 
-static tc_status cycles_of(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal, double *out)
+static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal,
+                                tc_frontier_row *row)
 {
-    const tc_machine *m = c->target.machine;
-    *out = 0;
-    if (m->packing != TC_PACKED_STREAM)
-        return TC_OK;
-    const tc_npu_machine *machine = ti_npu_machine_find(c->target.name);
-    tc_npu_system system;
-    TC_TRY(ti_npu_system_find(ctx, machine, goal->ini,
-                              goal->system_config ? goal->system_config : m->system_config,
-                              goal->memory_mode ? goal->memory_mode : m->memory_mode, &system));
+    tc_pricer *pricer;
+    TC_TRY(ti_pricer_for(ctx, &c->target, goal->ini, goal->system_config, goal->memory_mode,
+                         &pricer));
+    row->cycles = row->flash = 0;
     for (size_t i = 0; i < c->n_region; i++) {
-        tc_estimate e;
-        ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), machine, &system, NULL,
-                          &e);
-        *out += e.cost.total.cycles;
+        tc_codegen_price price;
+        ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &price);
+        row->cycles += price.cost.total.cycles;
+        row->flash += (double)price.constants;
     }
     return TC_OK;
 }
@@ -167,8 +145,10 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     row->drop = c.gains.drop;
     if (c.target.machine->packing == TC_PACKED_C)
         return core_figures(ctx, &c, row);
-    row->flash = flash_of(&c);
-    return cycles_of(ctx, &c, goal, &row->cycles);
+    if (c.target.machine->packing == TC_PACKED_STREAM)
+        return stream_figures(ctx, &c, goal, row);
+    row->flash = constants_of(&c);
+    return TC_OK;
 }
 
 /* The memory that it takes is given back; what goes wrong is said. */

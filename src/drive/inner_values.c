@@ -235,5 +235,5 @@ tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c, tc_map *why)
         g->val[v]->name = typed->val[t]->name;
         ti_graph_output(g, v);
     }
-    return ti_model_of(ctx, c->model->name, g->module);
+    return ti_model_of(ctx, c->model ? c->model->name : "program", g->module);
 }

@@ -94,7 +94,7 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
     const char **of = tc_new_n(&ctx->arena, const char *, n + 1);
     ti_map_init(&seen, &ctx->arena);
     for (size_t k = 0; k < n; k++) {
-        const char *file = tc_dataset_file(data, k);
+        const char *file = ti_dataset_file(data, k);
         if (!file) {
             tc_status status = ti_usage(
                 ctx, "--labels by-folder needs images in folders; these samples are arrays");

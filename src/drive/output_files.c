@@ -13,6 +13,7 @@
 #include "bundle.h"
 #include "emit_c.h"
 #include "emit_cortexm.h"
+#include "file_ports.h"
 #include "own_backend.h"
 #include "payload.h"
 #include "program_file.h"
@@ -40,9 +41,12 @@ static tc_status nothing_to_write(tc_ctx *ctx, const tc_compiled *c, const char 
 
 static tc_status make_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
+    const tc_compiled *wide;
+    TC_TRY(ti_with_all_ports(ctx, c, &wide));
+    c->written.held = wide;
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes;
-        TC_TRY(ti_region_tosa(ctx, &c->region[i], &bytes));
+        TC_TRY(ti_region_tosa(ctx, &wide->region[i], &bytes));
         add_file(&c->written, bytes);
     }
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
@@ -79,7 +83,9 @@ static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
         return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
+    const tc_compiled *same;
     TC_TRY(ti_pack_regions(ctx, c));
+    TC_TRY(ti_with_all_ports(ctx, c, &same)); /* for its warnings */
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes = c->payload[i].bytes;
         if (is_raw(TC_OUTPUT_VELA, path))
@@ -253,8 +259,10 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
         w->name[i] = source.file[i].name;
         add_file(w, source.file[i].bytes);
     }
-    w->bytes = source.constants; /* what lies on the device: not the length of the text */
+    w->bytes = source.constants + source.code; /* of flash: not the length of the text */
     w->code = source.code;
+    w->outside = source.outside;
+    w->floats = source.floats;
     w->memory = source.arena;
     w->ports = source.ports + source.state;
     for (size_t i = 0; i < source.n_cost; i++)
@@ -387,10 +395,11 @@ static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const
                               bool borders)
 {
     tc_bytes bytes = c->written.file[i];
+    const tc_compiled *held = c->written.held ? c->written.held : c;
     if (!borders)
         return ti_file_write(ctx, path, bytes);
     return ti_file_write_two(ctx, path, bytes, ti_text_format(&ctx->arena, "%s.json", path),
-                             ti_borders_json(ctx, c, &c->region[i]));
+                             ti_borders_json(ctx, held, &held->region[i]));
 }
 
 /* All of them where the first one goes. */

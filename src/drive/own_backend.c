@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../base/version.h"
 #include "../npu/cost.h"
 #include "choose.h"
 #include "road.h"
@@ -12,22 +13,19 @@
 static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *out)
 {
     const tc_ethosu_options *o = &c->ethosu;
-    const tc_machine *m = c->target.machine;
-    return ti_npu_system_find(ctx, ti_npu_machine_find(c->target.name), o->ini,
-                              o->system_config ? o->system_config : m->system_config,
-                              o->memory_mode ? o->memory_mode : m->memory_mode, out);
+    return ti_npu_system_find(ctx, c->target.npu, o->ini, o->system_config, o->memory_mode, out);
 }
 
 static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_options *out)
 {
     const tc_ethosu_options *o = &c->ethosu;
-    tc_npu_system *system = tc_new(&ctx->arena, tc_npu_system);
-    TC_TRY(find_system(ctx, c, system));
-    *out = (tc_codegen_options){.machine = ti_npu_machine_find(c->target.name),
-                                .system = system,
-                                .size = o->optimise && ti_text_eq(o->optimise, "Size"),
-                                .products = o->products,
-                                .max_scratch = o->max_scratch};
+    tc_pricer *pricer = c->choices ? c->choices->pricer : NULL;
+    if (!pricer)
+        TC_TRY(ti_pricer_for(ctx, &c->target, o->ini, o->system_config, o->memory_mode, &pricer));
+    *out = pricer->options;
+    out->size = o->optimise && ti_text_eq(o->optimise, "Size");
+    out->products = o->products;
+    out->max_scratch = o->max_scratch;
     return TC_OK;
 }
 
@@ -123,7 +121,7 @@ typedef struct way_trial {
     const tc_region *region;
     unsigned acts;        /* tilings that find something to do */
     unsigned untiled;
-    double cycles, bytes; /* INFINITY: it is not taken so */
+    double cycles, bytes; /* by the price; INFINITY: it is not taken so */
 } way_trial;
 
 static tc_status try_acts(void *what)
@@ -145,23 +143,23 @@ static tc_status try_acts(void *what)
 static tc_status try_way(void *what)
 {
     way_trial *t = what;
-    tc_codegen_result made;
-    tc_npu_system system;
-    tc_npu_stream_cost cost;
+    tc_codegen_price price;
+    tc_codegen_options options;
     tc_ctx *ctx = t->ctx;
     tc_module *m = ti_module_copy(t->region->module);
-    tc_job job = {.target = &t->c->target, .untiled = t->untiled};
-    const tc_ethosu_options *o = &t->c->ethosu;
-    if (t->c->choices)
-        TC_TRY(ti_verdicts_for(ctx, &t->c->target, o->ini, o->system_config, o->memory_mode,
-                               &job.choices));
+    tc_verdicts trial = {.pricer = t->c->choices ? t->c->choices->pricer : NULL};
+    tc_job job = {.target = &t->c->target,
+                  .untiled = t->untiled,
+                  .choices = t->c->choices ? &trial : NULL};
     TC_TRY(ti_road_run(ctx, m, TC_AT_REGION, TC_AT_TOSA, &job, NULL));
-    TC_TRY(ti_own_generate(ctx, t->c, ti_main(m), left_by(t->c, t->region), &made));
-    TC_TRY(find_system(ctx, t->c, &system));
-    if (made.refused || ti_npu_cost_stream(&ctx->arena, &made.program, &system, &cost))
+    TC_TRY(find_options(ctx, t->c, &options));
+    options.before = left_by(t->c, t->region);
+    options.cascades = true;
+    ti_codegen_price(ctx, &options, ti_main(m), &price);
+    if (price.refused)
         return TC_OK;
-    t->cycles = cost.total.cycles;
-    t->bytes = (double)(made.program.scratch + made.program.fast);
+    t->cycles = price.cost.total.cycles;
+    t->bytes = (double)price.memory;
     return TC_OK;
 }
 
@@ -300,7 +298,7 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
     loc->file = job->graph->name;
     file.fast = -1; /* ExecuTorch has no block for it */
     job->own = true;
-    job->version = tc_version() + strlen("tosac ");
+    job->version = TC_VERSION_TEXT;
     job->payload = ti_npu_backend_payload(&ctx->arena, &file);
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &p));
     p.fast = own->program.fast > 0 ? own->program.fast : 0;

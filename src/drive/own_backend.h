@@ -26,8 +26,8 @@ static inline bool ti_own_takes(const tc_region *region)
 TC_MUST_USE tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
                                       const tc_codegen_shared *before, tc_codegen_result *out);
 
-/* A region at point REGION of the road: what is better not cut in tiles (tc_tiles): the program is
- * made in every way there is.  Where methods have their weights in common, attention in tiles would
+/* A region at point REGION of the road: what is better not cut in tiles (tc_tiles): every
+ * way there is is priced.  Where methods have their weights in common, attention in tiles would
  * have some of its own, and must be worth them. */
 TC_MUST_USE tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
                                      unsigned *untiled);

@@ -141,7 +141,7 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     moment before;
     take_moment(ctx, module, &before);
-    bool chosen = offered && job && job->choices, anew;
+    bool chosen = offered && job && job->choices && ti_choose_can(module), anew;
     if (chosen)
         TC_TRY(ti_choose(ctx, module, pass, job->choices));
     else
@@ -184,22 +184,11 @@ static bool is_name(tc_str spelled, const char *name)
     return i == spelled.n && !name[i];
 }
 
-const tc_pass_renamed tc_passes_renamed[] = {
-#define RENAMED(before, now) {before, now},
-#include "pass_renamed.def"
-    {0},
-};
-
-static const tc_pass *find_pass(tc_ctx *ctx, tc_str name)
+static const tc_pass *find_pass(tc_str name)
 {
     for (const tc_pass *p = tc_passes; p->name; p++)
         if (is_name(name, p->name))
             return p;
-    for (const tc_pass_renamed *r = tc_passes_renamed; r->before; r++)
-        if (ti_str_is(name, r->before)) {
-            ti_note(ctx, NULL, "the pass '%s' is called '%s' now", r->before, r->now);
-            return find_pass(ctx, ti_str_of(r->now));
-        }
     return NULL;
 }
 
@@ -212,13 +201,15 @@ static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (ti_str_is(name, list->name))
             return ti_run_list(ctx, module, list->passes, job, trace);
-    const tc_pass *pass = find_pass(ctx, name);
+    const tc_pass *pass = find_pass(name);
     if (pass)
         return run_pass(ctx, module, pass, offered, job, trace);
     const char *spelled = ti_text_copy(&ctx->arena, name), *near = name_near(spelled);
     tc_status status = ti_usage(ctx, "there is no pass '%s'", spelled);
     if (near)
         ti_note(ctx, NULL, "did you mean '%s'?", near);
+    else
+        ti_note(ctx, NULL, "doc/passes.md lists them");
     return status;
 }
 

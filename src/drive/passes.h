@@ -39,6 +39,7 @@ typedef struct tc_job {
     const tc_quant_request *quant; /* what else is said of quantizing; or NULL */
     const char *const *cpu;    /* split: names or operators that stay on the CPU */
     size_t n_cpu;
+    const tc_graph *source;    /* split: the program as it was written; or NULL */
     const tc_map *left;        /* split: nodes that stay there too, and why; or NULL */
     const tc_lower_check *check; /* lower: each rule is compared on these; or NULL */
     tc_block_report *blocks;     /* filled by round-to-blocks; NULL: no operand is to be block scaled */
@@ -72,12 +73,6 @@ typedef struct tc_pass_list {
 /* Ended by a row without name. */
 extern const tc_pass tc_passes[];
 extern const tc_pass_list tc_pass_lists[];
-
-/* What a pass was called in the release before. */
-typedef struct tc_pass_renamed {
-    const char *before, *now;
-} tc_pass_renamed;
-extern const tc_pass_renamed tc_passes_renamed[];
 
 /* Called after every pass, with the module it has left; anything but TC_OK stops there. */
 typedef struct tc_trace {

@@ -5,10 +5,10 @@
 #include "../npu/vela_map.h"
 #include "../read/read.h"
 #include "../wire/file.h"
-#include "../cost/estimate.h"
 #include "board.h"
 #include "output_files.h"
 #include "own_backend.h"
+#include "price.h"
 #include "profile_core.h"
 
 #include <unistd.h>
@@ -62,6 +62,20 @@ static const char *tosa_name(const tc_node *node)
     return strncmp(name, "tosa_", 5) == 0 ? name + 5 : name;
 }
 
+static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, const tc_node *node,
+                      const tc_loc *loc)
+{
+    tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
+    p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
+                                                .word = op->at,
+                                                .name = op->name,
+                                                .op = node ? tosa_name(node) : NULL,
+                                                .loc = loc,
+                                                .cause = op->cause,
+                                                .cost = op->cost};
+    p->lines = p->lines || (loc && loc->place);
+}
+
 static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, const origin *o,
                             const tc_profile_options *options)
 {
@@ -76,16 +90,7 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
     for (size_t i = 0; i < cost.n_op; i++) {
         const tc_npu_op_cost *op = &cost.op[i];
         const tc_node *node = node_of(o, op->at);
-        const tc_loc *loc = node ? node->loc : ti_stream_loc(s, op->at);
-        tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
-        p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
-                                                    .word = op->at,
-                                                    .name = op->name,
-                                                    .op = node ? tosa_name(node) : NULL,
-                                                    .loc = loc,
-                                                    .cause = op->cause,
-                                                    .cost = op->cost};
-        p->lines = p->lines || (loc && loc->place);
+        add_entry(ctx, p, op, node, node ? node->loc : ti_stream_loc(s, op->at));
     }
     ti_npu_cost_add(&p->total, &cost.total);
     p->n_stream++;
@@ -244,28 +249,18 @@ tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
 
 /* ---- without a stream ---- */
 
-static tc_status estimate_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
+static tc_status price_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, size_t i)
 {
-    tc_estimate e;
-    const tc_machine *m = c->target.machine;
-    p->machine = ti_npu_machine_find(c->target.name);
-    TC_TRY(ti_npu_system_find(ctx, p->machine, c->ethosu.ini,
-                              c->ethosu.system_config ? c->ethosu.system_config : m->system_config,
-                              c->ethosu.memory_mode ? c->ethosu.memory_mode : m->memory_mode,
-                              &p->system));
-    ti_estimate_graph(ctx, &ctx->arena, ti_main(c->region[i].module), p->machine, &p->system, NULL,
-                      &e);
+    tc_codegen_price e;
+    tc_pricer *pricer;
+    TC_TRY(ti_pricer_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                         c->ethosu.memory_mode, &pricer));
+    p->machine = pricer->options.machine;
+    p->system = pricer->system;
+    ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &e);
     for (size_t k = 0; k < e.cost.n_op; k++) {
-        const tc_npu_op_cost *op = &e.cost.op[k];
-        tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
-        p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
-                                                    .word = op->at,
-                                                    .name = op->name,
-                                                    .op = tosa_name(e.node[k]),
-                                                    .loc = e.node[k]->loc,
-                                                    .cause = op->cause,
-                                                    .cost = op->cost};
-        p->lines = p->lines || e.node[k]->loc->place;
+        const tc_node *node = e.node[k];
+        add_entry(ctx, p, &e.cost.op[k], node, node ? node->loc : NULL);
     }
     ti_npu_cost_add(&p->total, &e.cost.total);
     p->n_stream++;
@@ -281,7 +276,7 @@ tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
         return not_known(ctx, c);
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)
-        TC_TRY(estimate_region(ctx, p, c, i));
+        TC_TRY(price_region(ctx, p, c, i));
     set_clock(p, c->board);
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);

@@ -13,6 +13,7 @@
 #include "../base/attempt.h"
 #include "../num/load.h"
 #include "../run/eval.h"
+#include "../quant/measure.h"
 #include "../run/exec.h"
 #include "checker.h"
 #include "driver.h"
@@ -216,6 +217,8 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
         TC_TRY(ti_go_on(ctx));
         const tc_tensor *in = ti_check_taken(g, s->c->given[k], &ctx->arena);
         bool ran = false;
+        if (s->c->given_apart)
+            ti_exec_reset(exec);
         if (!s->p->refused[k] && w == MODEL)
             s->p->refused[k] = says_nothing(s, exec, g, k, in, out, &ran);
         if (s->p->refused[k])
@@ -327,7 +330,7 @@ static bool has_shape(const tc_module *m, size_t i, const tc_type *type)
 
 /* One line for each output of the model; the number of samples whose outputs may be kept. */
 static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
-                     const tc_module *written, tc_proof *p)
+                     const tc_module *written, const tc_quant_gains *gains, tc_proof *p)
 {
     const tc_graph *g = ti_main(c->real);
     const bool *real = by_reals(ctx, g);
@@ -351,9 +354,12 @@ static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
                         ? step_of(ti_main(typed), ti_main(typed)->out[i])
                         : 0};
         bytes += t ? 16 * (size_t)tc_type_count(t) : 0;
+        if (p->quantized && number)
+            p->out[i].by[0].calibrated = gains ? ti_quant_expected_noise(gains, i) : 0;
     }
     size_t fit = MOST_BYTES / bytes ? MOST_BYTES / bytes : 1;
-    p->samples = c->n_given < fit ? c->n_given : fit;
+    size_t most = p->samples && p->samples < c->n_given ? p->samples : c->n_given;
+    p->samples = most < fit ? most : fit;
     for (size_t k = 0; k < p->samples; k++)
         p->odd += c->given_odd[k];
 }
@@ -388,7 +394,7 @@ static tc_status run_all(course *s, const tc_module *typed, const tc_module *wri
 
 double ti_proof_db(const tc_proof_sums *s, const tc_proof_side *side)
 {
-    return side->noise > 0 ? 10 * log10(s->signal / side->noise) : INFINITY;
+    return ti_unseen_db(s->signal, side->noise, s->calibrated);
 }
 
 double ti_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side)
@@ -404,7 +410,7 @@ double ti_proof_measure(const tc_proof_output *o, const tc_proof_sums *s, const 
 }
 
 static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
-                       const tc_module *written, tc_proof *p)
+                       const tc_module *written, const tc_quant_gains *gains, tc_proof *p)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     course s = {.ctx = ctx, .c = c, .p = p};
@@ -412,7 +418,10 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
     p->quantized = typed && (ti_quant_is_typed(typed) || c->blocks.n_block);
     p->codes = ti_quant_is_pt2e(c->real) || ti_quant_is_typed(c->real) ||
                ti_quant_is_lowered(c->real);
-    describe(ctx, c, typed, written, p);
+    p->held_out = p->quantized && c->holds_out;
+    p->seen = p->quantized && !p->codes && !p->invented && !p->held_out && !c->blocks.n_block;
+    p->calibrated = p->quantized && gains ? gains->n_measured : 0;
+    describe(ctx, c, typed, written, gains, p);
     tc_status status = run_all(&s, typed, written);
     ti_arena_rewind(&ctx->scratch, mark);
     for (size_t k = 0; k < p->samples; k++)
@@ -425,10 +434,18 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
     return status;
 }
 
-tc_status ti_prove_typed(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed, tc_proof *out)
+tc_status ti_prove_typed(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
+                         const tc_quant_gains *gains, size_t most, tc_proof *out)
 {
-    *out = (tc_proof){.of = typed};
-    return prove(ctx, c, typed, NULL, out);
+    *out = (tc_proof){.of = typed, .samples = most};
+    return prove(ctx, c, typed, NULL, gains, out);
+}
+
+tc_status ti_prove_written(tc_ctx *ctx, const tc_compiled *c, const tc_module *written, size_t most,
+                           tc_proof *out)
+{
+    *out = (tc_proof){.of = written, .samples = most};
+    return prove(ctx, c, c->typed, written, NULL, out);
 }
 
 tc_status ti_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
@@ -439,7 +456,7 @@ tc_status ti_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
         return TC_OK;
     tc_proof p = {.of = c->module, .kernels = kernels};
     TC_TRY(ti_tell_progress(ctx, "running the compiled program", 0, 1));
-    tc_status status = prove(ctx, c, c->typed, written, &p);
+    tc_status status = prove(ctx, c, c->typed, written, &c->gains, &p);
     if (status == TC_CANCELLED || status == TC_NO_MEMORY)
         return status;
     if (status != TC_OK || !p.ran)

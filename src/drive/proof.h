@@ -10,8 +10,9 @@
 
 struct tc_compiled;
 struct tc_json_out;
+struct tc_quant_gains;
 
-enum { TC_GIVEN = 8 }; /* samples at most that what is written is run on */
+enum { TC_GIVEN = 34 }; /* samples at most that what is written is run on */
 
 /* One program's output beside the model's. */
 typedef struct tc_proof_side {
@@ -25,6 +26,7 @@ typedef struct tc_proof_side {
 typedef struct tc_proof_sums {
     double signal; /* sum of squares, in the model */
     int64_t n;     /* numbers that count */
+    double calibrated; /* noise / signal that calibration expects of new samples; 0: not known */
     tc_proof_side written, typed;
     double apart;   /* sum of squares of written - typed */
     int64_t unlike; /* numbers in which these two differ */
@@ -50,6 +52,9 @@ typedef struct tc_proof {
     bool refused[TC_GIVEN]; /* the model does not take these numbers, which were invented, or any
                                rounding carries far there */
     size_t ran;         /* samples without those */
+    bool held_out;      /* calibration has not seen the ordinary ones; */
+    bool seen;          /* or it has, and they are its own */
+    size_t calibrated;  /* of its own, so many were measured, of the typed program */
     bool invented;      /* there was no data */
     bool quantized;     /* a typed program stands between */
     tc_proof_output *out;
@@ -57,7 +62,7 @@ typedef struct tc_proof {
     bool codes; /* the model is quantized itself */
 } tc_proof;
 
-/* SQNR in dB: INFINITY where there is no difference. */
+/* SQNR in dB (ti_unseen_db); INFINITY where there is no difference. */
 double ti_proof_db(const tc_proof_sums *s, const tc_proof_side *side);
 /* The share of numbers that are equal. */
 double ti_proof_agreement(const tc_proof_sums *s, const tc_proof_side *side);
@@ -70,16 +75,30 @@ double ti_proof_measure(const tc_proof_output *o, const tc_proof_sums *s,
  * Nothing is run where there are no samples, or where a program cannot be run here.  What comes of
  * it is judged. */
 TC_MUST_USE tc_status ti_prove(tc_ctx *ctx, struct tc_compiled *c, const tc_module *written);
-/* A typed program of the same model on the same samples; `written` of the record stays empty. */
+/* A typed program of the same model on the same samples, or only the first `most` of them (0: all);
+ * `written` of the record stays empty.  gains: what calibration has measured of it; or NULL. */
 TC_MUST_USE tc_status ti_prove_typed(tc_ctx *ctx, const struct tc_compiled *c,
-                                     const tc_module *typed, tc_proof *out);
+                                     const tc_module *typed, const struct tc_quant_gains *gains,
+                                     size_t most, tc_proof *out);
+
+/* The same of a program that was compiled otherwise, `written` filled in; c->typed is its typed one. */
+TC_MUST_USE tc_status ti_prove_written(tc_ctx *ctx, const struct tc_compiled *c,
+                                       const tc_module *written, size_t most, tc_proof *out);
 
 /* proof_verdict.c: what is far below the typed program is an error that names the step; what is
  * below a sane level a warning. */
 TC_MUST_USE tc_status ti_proof_judge(tc_ctx *ctx, struct tc_compiled *c);
 
-/* "; beside float: 41.3 dB on 4 samples", into a summary (beside the model, where that is
- * quantized); nothing where nothing was run. */
+/* What a figure is of: "8 held-out and 32 calibration samples". */
+typedef struct tc_measured_on {
+    size_t samples;
+    bool held_out, seen, invented; /* as in tc_proof */
+    size_t calibrated;
+} tc_measured_on;
+void ti_put_measured_on(const tc_measured_on *on, tc_buf *out);
+
+/* "; against float: 41.3 dB on 8 held-out and 32 calibration samples", into a summary
+ * (against the model, where that is quantized); nothing where nothing was run. */
 void ti_proof_line(const tc_proof *proof, tc_buf *out);
 void ti_proof_json(const tc_proof *proof, struct tc_json_out *out);
 
@@ -92,5 +111,9 @@ typedef struct tc_noise {
 } tc_noise;
 size_t ti_noise_makers(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,
                        tc_noise *out, size_t most);
+/* The node that loses the most where the target computes it, and what the output would have were it
+ * left to the CPU; false: none makes a difference by itself. */
+bool ti_noise_of_lowering(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,
+                          tc_noise *out);
 
 #endif

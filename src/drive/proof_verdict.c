@@ -94,11 +94,43 @@ static const char *figure(tc_ctx *ctx, const tc_proof_output *o, const tc_proof_
                            : "the same numbers";
 }
 
+void ti_put_measured_on(const tc_measured_on *on, tc_buf *out)
+{
+    size_t n = !on->held_out && on->samples < on->calibrated ? on->calibrated : on->samples;
+    bool both = on->held_out && on->calibrated;
+    if (both)
+        ti_buf_printf(out, "%zu held-out and ", n);
+    n = both ? on->calibrated : n;
+    ti_buf_printf(out, "%zu %ssample%s", n,
+                  on->invented          ? "random "
+                  : on->seen || both    ? "calibration "
+                  : on->held_out        ? "held-out "
+                                        : "",
+                  n == 1 ? "" : "s");
+    if (on->seen)
+        ti_buf_printf(out, " (optimistic: none held out)");
+}
+
+static void put_samples(const tc_proof *p, tc_buf *out)
+{
+    ti_put_measured_on(&(tc_measured_on){.samples = p->ran - p->odd,
+                                         .held_out = p->held_out,
+                                         .seen = p->seen,
+                                         .invented = p->invented,
+                                         .calibrated = p->calibrated},
+                       out);
+}
+
 static const char *samples_of(tc_ctx *ctx, const tc_proof *p, int odd)
 {
-    size_t n = odd ? p->odd : p->ran - p->odd;
-    return ti_text_format(&ctx->arena, "%zu %ssample%s%s", n, p->invented ? "random " : "",
-                          n == 1 ? "" : "s", odd ? " that calibration set aside" : "");
+    tc_buf text;
+    ti_buf_init(&text, &ctx->arena);
+    if (odd)
+        ti_buf_printf(&text, "%zu sample%s far from the others", p->odd, p->odd == 1 ? "" : "s");
+    else
+        put_samples(p, &text);
+    ti_buf_u8(&text, 0);
+    return (const char *)text.data;
 }
 
 /* ---- wrong ---- */
@@ -137,18 +169,26 @@ static tc_status say_wrong(tc_ctx *ctx, const tc_compiled *c, const tc_proof_out
     return TC_BUG;
 }
 
-/* It adds up, or chooses otherwise: no step by itself is wrong. */
+/* It adds up, or chooses otherwise: no step by itself breaks its promise, but one may cost the most. */
 static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
                        const tc_proof_sums *s, int odd)
 {
+    tc_noise maker;
     ti_warning(ctx, o->loc, TC_E_WRITTEN,
                "output '%s' of the compiled program has %s against the model on %s%s%s", o->name,
                figure(ctx, o, s, &s->written), samples_of(ctx, &c->proof, odd),
                c->proof.quantized ? ", and the typed program " : "",
                c->proof.quantized ? figure(ctx, o, s, &s->typed) : "");
-    ti_note(ctx, NULL,
-            "no single step is wrong: rounding errors add up, or a choice between nearly equal "
-            "numbers differs");
+    if (c->proof.quantized && o->real &&
+        ti_noise_of_lowering(ctx, c, (size_t)(o - c->proof.out), odd, &maker))
+        ti_note(ctx, maker.loc,
+                "'%s' loses the most where the target computes it: with --cpu %s, tried here, output "
+                "'%s' has %.1f dB",
+                maker.name, maker.name, o->name, maker.by);
+    else
+        ti_note(ctx, NULL,
+                "no single step is wrong: rounding errors add up, or a choice between nearly equal "
+                "numbers differs");
 }
 
 static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
@@ -207,7 +247,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
         bool enough = false;
         ti_attempt_begin(ctx, &attempt);
         if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
-            ti_prove_typed(ctx, c, with.module, &p) == TC_OK && p.out[at.output].compared) {
+            ti_prove_typed(ctx, c, with.module, &with.gains, 0, &p) == TC_OK && p.out[at.output].compared) {
             const tc_proof_output *o = &p.out[at.output];
             const tc_proof_sums *s = &o->by[at.odd];
             double has = ti_proof_measure(o, s, &s->typed);
@@ -264,7 +304,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
             double by = ti_proof_measure(o, s, &s->written);
-            if (!low(p, o, s) || (odd && c->gains.weighed)) /* calibration has said what it costs */
+            if (!low(p, o, s) || (odd && (c->gains.weighed || p->held_out))) /* that was said */
                 continue;
             if (n++ < SAID)
                 say_low(ctx, c, i, odd);
@@ -284,9 +324,24 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
         say_tried(ctx, c, at);
 }
 
+/* Samples that calibration has not seen, and would have set aside. */
+static void say_odd(tc_ctx *ctx, const tc_compiled *c)
+{
+    for (size_t k = 0; k < c->proof.samples && c->proof.held_out; k++) {
+        bool known = !c->given_odd[k];
+        for (size_t i = 0; i < c->gains.n_aside; i++)
+            known = known || c->gains.aside[i] == c->given_number[k];
+        if (!known)
+            ti_note(ctx, NULL,
+                    "sample %zu, held out from calibration, reaches far beyond the others in an "
+                    "input and is measured by itself: is it broken?", c->given_number[k]);
+    }
+}
+
 tc_status ti_proof_judge(tc_ctx *ctx, tc_compiled *c)
 {
     bool said = false;
+    say_odd(ctx, c);
     TC_TRY(judge_wrong(ctx, c, &said));
     if (!said)
         judge_low(ctx, c);
@@ -337,18 +392,18 @@ static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
 
 void ti_proof_line(const tc_proof *p, tc_buf *out)
 {
-    size_t odd = p->odd, n = p->ran - odd;
     if (!p->of || !p->ran)
         return;
     ti_buf_printf(out, "; against %s: ", p->codes ? "the model" : "float");
     if (!say_outputs(p, 0, out))
         ti_buf_printf(out, "nothing to compare");
-    ti_buf_printf(out, " on %zu %ssample%s", n, p->invented ? "random " : "", n == 1 ? "" : "s");
-    if (!odd)
+    ti_buf_printf(out, " on ");
+    put_samples(p, out);
+    if (!p->odd)
         return;
     ti_buf_printf(out, ", ");
     say_outputs(p, 1, out);
-    ti_buf_printf(out, " on %zu set aside", odd);
+    ti_buf_printf(out, " on %zu set aside", p->odd);
 }
 
 static void put_sums(const tc_proof *p, const tc_proof_output *o, int odd, tc_json_out *out)
@@ -372,7 +427,8 @@ void ti_proof_json(const tc_proof *p, tc_json_out *out)
         return;
     ti_json_open(out, "accuracy", '{');
     tc_json_put(out, TC_J("samples", p->ran - p->odd), TC_J("set_aside", p->odd),
-                TC_J("invented", p->invented));
+                TC_J("invented", p->invented), TC_J("kept_back", p->held_out),
+                TC_J("calibration_samples", p->calibrated));
     ti_json_open(out, "outputs", '[');
     for (size_t i = 0; i < p->n_out; i++) {
         const tc_proof_output *o = &p->out[i];

@@ -4,15 +4,20 @@
  * The program is run once, by the quick kernels, with what its calls read and give as outputs. */
 #include "region_sample.h"
 
+#include <math.h>
+
 #include "../num/quant.h"
+#include "../quant/observations.h"
 #include "../run/eval.h"
 #include "../run/exec.h"
 #include "checker.h"
 #include "dataset.h"
 #include "model.h"
 
-enum { FEW_NUMBERS = 20000 };
+enum { FEW_NUMBERS = 20000, MANY_NUMBERS = 1 << 25, MOST_INVENTED = 256 << 20 };
 enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
+enum { SEEN = 6 };     /* at most, of samples that it has seen */
+enum { UNSEEN = 8 };   /* at least, of those that it has not */
 
 static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
 {
@@ -22,17 +27,30 @@ static tc_tensor *input_tensors(tc_ctx *ctx, const tc_graph *g)
     return in;
 }
 
+static int64_t numbers_of(const tc_graph *g)
+{
+    int64_t numbers = 0;
+    for (size_t v = 1; v < g->n_val; v++)
+        numbers += g->val[v]->type ? tc_type_count(g->val[v]->type) : 0;
+    return numbers;
+}
+
 /* How many of n samples what is written is run on, those that were set aside not counted.  A
  * calibration runs the model some 2 n + 3 min(n, 64) + 2 min(n, 32) times, and this three times for
  * each: less than a twentieth of that from 32 samples on.  Of a program that makes few numbers, runs
  * are nothing beside getting it ready: it has all that there is room for. */
 static size_t enough_of(const tc_graph *g, size_t n)
 {
-    int64_t numbers = 0;
-    for (size_t v = 1; v < g->n_val; v++)
-        numbers += g->val[v]->type ? tc_type_count(g->val[v]->type) : 0;
-    size_t most = numbers < FEW_NUMBERS ? n : 1 + n / 32;
-    return most < TC_GIVEN - MOST_ODD ? most : TC_GIVEN - MOST_ODD;
+    size_t most = numbers_of(g) < FEW_NUMBERS ? n : 1 + n / 32;
+    return most < SEEN ? most : SEEN;
+}
+
+/* The same of the n samples that it has not seen, of which the figure is: MANY_NUMBERS in all. */
+static size_t enough_unseen(const tc_graph *g, size_t n)
+{
+    size_t most = (size_t)(MANY_NUMBERS / (numbers_of(g) + 1));
+    most = most < UNSEEN ? UNSEEN : most;
+    return n < most ? n : most;
 }
 
 static tc_status read_one(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples, size_t k,
@@ -41,6 +59,7 @@ static tc_status read_one(tc_ctx *ctx, const tc_graph *g, const tc_samples *samp
     tc_tensor *in = input_tensors(ctx, g);
     TC_TRY(samples->read(samples->from, k, in));
     c->given_odd[c->n_given] = odd;
+    c->given_number[c->n_given] = k;
     c->given[c->n_given++] = in;
     return TC_OK;
 }
@@ -53,13 +72,57 @@ static bool is_odd(const tc_quant_gains *gains, size_t k)
     return false;
 }
 
+static float reach_of(tc_tensor t)
+{
+    tc_ends ends = ti_ends_none();
+    if (t.type->dtype == TC_f32)
+        ti_ends_see(&ends, t.data, tc_type_count(t.type));
+    return ends.lo > ends.hi ? 0 : fmaxf(-ends.lo, ends.hi);
+}
+
+/* One that reaches far beyond the others in an input is as odd as if calibration had seen it. */
+static void find_odd(tc_ctx *ctx, const tc_graph *g, tc_compiled *c)
+{
+    float reach[TC_GIVEN];
+    for (size_t i = 0; i < g->n_in; i++) {
+        size_t n = 0;
+        for (size_t k = 0; k < c->n_given; k++)
+            if (!c->given_odd[k])
+                reach[n++] = reach_of(c->given[k][i]);
+        double others = ti_reach_without_few(&ctx->scratch, reach, n);
+        for (size_t k = 0; others > 0 && k < c->n_given; k++)
+            c->given_odd[k] = c->given_odd[k] || (double)reach_of(c->given[k][i]) > others;
+    }
+}
+
+/* Of those that calibration has not seen, some spread over them, and some of those that it set
+ * aside; in the order of the data. */
+static tc_status read_unseen(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
+                             tc_compiled *c)
+{
+    size_t all = ti_held_out_count(samples->n), n = enough_unseen(g, all);
+    size_t odd = 0, taken = 0, at = 0;
+    for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
+        bool unseen = ti_is_held_out(samples->n, k), due = unseen && at * n >= taken * all;
+        bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
+        at += unseen;
+        odd += set_aside;
+        taken += due;
+        if (due || set_aside)
+            TC_TRY(read_one(ctx, g, samples, k, set_aside, c));
+    }
+    if (!c->request.keep_odd)
+        find_odd(ctx, g, c);
+    return TC_OK;
+}
+
 /* The first sample, some more spread over the data, and some of those that were set aside; in the
  * order of the data.  A program that remembers is given the first ones, one after the other. */
-static tc_status read_data(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
+static tc_status read_seen(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
                            tc_compiled *c)
 {
     size_t n = enough_of(g, samples->n), odd = 0, taken = 0;
-    bool remembers = ti_module_has_state(g->module);
+    bool remembers = ti_module_has_state(g->module) && !samples->reset;
     for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
         bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
         bool due = remembers ? k < n : taken < n && k * n >= taken * samples->n;
@@ -90,7 +153,10 @@ static void wrap(tc_tensor from, tc_tensor to)
 /* What the model was run on at the size of its data, cut or repeated to this one. */
 static void wrap_samples(tc_ctx *ctx, const tc_graph *g, const tc_compiled *first, tc_compiled *c)
 {
-    for (size_t k = 0; k < first->n_given; k++) {
+    c->n_given = first->n_given < UNSEEN ? first->n_given : UNSEEN;
+    c->holds_out = first->holds_out;
+    c->given_apart = first->given_apart;
+    for (size_t k = 0; k < c->n_given; k++) {
         tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
         for (size_t i = 0; i < g->n_in; i++) {
             in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
@@ -98,8 +164,18 @@ static void wrap_samples(tc_ctx *ctx, const tc_graph *g, const tc_compiled *firs
         }
         c->given[k] = in;
         c->given_odd[k] = first->given_odd[k];
+        c->given_number[k] = first->given_number[k];
     }
-    c->n_given = first->n_given;
+}
+
+/* Whether random samples of the program's inputs are small enough to be made. */
+static bool can_invent(const tc_graph *g)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < g->n_in; i++)
+        if (!ti_add_size(bytes, tc_type_bytes(ti_type_of(g, g->in[i])), &bytes))
+            return false;
+    return bytes <= MOST_INVENTED;
 }
 
 static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
@@ -115,8 +191,11 @@ static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compi
     c->given_invented = !own_data || ti_dataset_invented(r->calib);
     if (own_data) {
         TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
-        return read_data(ctx, g, &samples, c);
+        c->given_apart = samples.reset;
+        return c->holds_out ? read_unseen(ctx, g, &samples, c) : read_seen(ctx, g, &samples, c);
     }
+    if (!can_invent(g))
+        return TC_OK;
     TC_TRY(ti_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
     TC_TRY(read_one(ctx, g, &samples, 0, false, c));
     for (int reals = 1; reals >= 0; reals--) {

@@ -214,6 +214,7 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
     tc_job job = {.target = &c->target,
                   .cpu = c->request.cpu,
                   .n_cpu = c->request.n_cpu,
+                  .source = c->source ? ti_main(c->source) : NULL,
                   .resamples = c->request.shaders == TC_SHADERS_RESAMPLE ||
                                c->request.shaders == TC_SHADERS_SAMPLERS,
                   .left = &c->left,

@@ -66,6 +66,7 @@ tc_status ti_stage_split_regions(tc_ctx *ctx, tc_module *module, const tc_job *j
         .who = &who,
         .cpu = job->cpu,
         .n_cpu = job->n_cpu,
+        .source = job->source,
         .left = job->left,
         .keep_sums = job->target->core != NULL,
     };

@@ -8,6 +8,7 @@
 #include "program_file.h"
 #include "road.h"
 
+#include "../base/version.h"
 #include "../emit/tflite_ops.h"
 #include "../ir/verify.h"
 #include "../quant/quantizer.h"
@@ -141,7 +142,7 @@ static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_
         (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
     return ti_write_tflite(ctx,
                            &(tc_tflite_request){m, &plan, region, c->n_region,
-                                                tc_version()},
+                                                TC_MADE_BY},
                            &out->file);
 }
 
@@ -168,6 +169,15 @@ static bool is_exact(const tc_graph *g)
     return true;
 }
 
+/* The same codes as the file's types have them, which hold scales as f32. */
+static tc_tensor *as_written(tc_arena *arena, const tc_graph *back, const tc_tensor *in)
+{
+    tc_tensor *out = tc_new_n(arena, tc_tensor, back->n_in + 1);
+    for (size_t i = 0; i < back->n_in; i++)
+        out[i] = (tc_tensor){ti_type_of(back, back->in[i]), in[i].data};
+    return out;
+}
+
 /* The file computes what the program does that it was made of, on the first sample. */
 static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflite *made)
 {
@@ -185,9 +195,14 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
     tc_tensor *want = tc_new_n(&ctx->scratch, tc_tensor, g->n_out + 1),
               *got = tc_new_n(&ctx->scratch, tc_tensor, g->n_out + 1);
     bool fits = ti_main(back)->n_in == g->n_in && ti_main(back)->n_out == g->n_out;
-    status = ti_eval(g, c->given[0], want, &ctx->scratch);
+    for (size_t i = 0; fits && i < g->n_in; i++)
+        fits = tc_type_bytes(ti_type_of(g, g->in[i])) ==
+               tc_type_bytes(ti_type_of(ti_main(back), ti_main(back)->in[i]));
+    const tc_tensor *in = ti_check_taken(g, c->given[0], &ctx->scratch);
+    status = ti_eval(g, in, want, &ctx->scratch);
     if (status == TC_OK && fits)
-        status = ti_eval(ti_main(back), c->given[0], got, &ctx->scratch);
+        status = ti_eval(ti_main(back), as_written(&ctx->scratch, ti_main(back), in), got,
+                         &ctx->scratch);
     if (status == TC_OK && (!fits || !same_numbers(want, got, g->n_out)))
         status = ti_bug(ctx, NULL, "the .tflite, read back, computes something else");
     ti_arena_rewind(&ctx->scratch, mark);

@@ -4,16 +4,14 @@
 
 #include <math.h>
 
-#include "../cost/estimate.h"
-#include "choose.h"
+#include "price.h"
 #include "road.h"
 
 typedef struct costing {
     tc_ctx *ctx;
     const tc_compile_request *request;
     const tc_compiled *c;
-    const tc_npu_machine *machine;
-    tc_npu_system system;
+    tc_pricer *pricer;
     size_t most_left, most_regions; /* of the first program that was asked about */
     bool asked;
 } costing;
@@ -50,30 +48,22 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     if (!runs_as_much(k, &t))
         return TC_OK;
     *out = 0;
-    for (size_t i = 0; i < t.n_region; i++) {
-        tc_estimate e;
-        ti_estimate_graph(k->ctx, &k->ctx->arena, ti_main(t.region[i].module), k->machine,
-                          &k->system, NULL, &e);
-        *out += e.cost.total.cycles;
-    }
+    for (size_t i = 0; i < t.n_region; i++)
+        *out += ti_price_cycles(k->ctx, k->pricer, t.region[i].module);
     return TC_OK;
 }
 
 tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
                         tc_quant_cost *out)
 {
-    tc_verdicts *v;
+    tc_pricer *pricer;
     *out = (tc_quant_cost){0};
-    TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                           c->ethosu.memory_mode, &v));
-    if (!v)
+    TC_TRY(ti_pricer_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                           c->ethosu.memory_mode, &pricer));
+    if (!pricer)
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);
-    *k = (costing){.ctx = ctx,
-                   .request = request,
-                   .c = c,
-                   .machine = v->machine,
-                   .system = v->system};
+    *k = (costing){.ctx = ctx, .request = request, .c = c, .pricer = pricer};
     *out = (tc_quant_cost){cycles_of, k};
     return TC_OK;
 }

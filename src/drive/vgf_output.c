@@ -4,21 +4,10 @@
 
 #include "../lower/shaders.h"
 #include "../wire/vgf.h"
+#include "file_ports.h"
 #include "image_check.h"
 #include "program_file.h"
 #include "road.h"
-
-/* What the program does besides calling regions: nothing, conversions of its ports, or more. */
-static size_t work_outside(const tc_graph *g)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < g->n_node; i++) {
-        tc_op op = g->node[i]->op;
-        n += op != TC_OP_const && op != TC_OP_call && op != TC_OP_quantize &&
-             op != TC_OP_dequantize && op != TC_OP_rescale;
-    }
-    return n;
-}
 
 static size_t count_refused(tc_ctx *ctx, const tc_graph *g)
 {
@@ -45,7 +34,9 @@ static void name_refused(tc_ctx *ctx, const tc_graph *g)
 
 static tc_status one_region(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
 {
-    return ti_emit_vgf(ctx, c->region[0].module, out);
+    const tc_compiled *wide;
+    TC_TRY(ti_with_all_ports(ctx, c, &wide));
+    return ti_emit_vgf(ctx, wide->region[0].module, out);
 }
 
 /* For a target that has no shaders. */
@@ -115,7 +106,7 @@ static tc_status with_images(tc_ctx *ctx, tc_compiled *c, bool shaded, tc_bytes 
         ti_images_fit(ctx, ti_main(c->module), port, n, c->given, samples);
     if (shaded)
         TC_TRY(shade(ctx, c, given, program));
-    c->written.shaders = work_outside(ti_main(program));
+    c->written.shaders = ti_work_outside(ti_main(program));
     TC_TRY(ti_emit_vgf(ctx, program, out));
     for (size_t k = 0; k < samples; k++)
         TC_TRY(ti_images_check(ctx, c->module, program, port, n, given[k]));
@@ -127,7 +118,7 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
     bool whole = c->n_region == 1 && c->region[0].module == c->module; /* a TOSA program */
     if (c->request.n_image)
         return with_images(ctx, c, !whole, out);
-    if (whole || (c->n_region == 1 && !work_outside(ti_main(c->module))))
+    if (whole || (c->n_region == 1 && !ti_work_outside(ti_main(c->module))))
         return one_region(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_VGF || c->request.shaders == TC_SHADERS_NONE)
         return c->n_region == 1 ? one_region(ctx, c, out) : not_one(ctx, c);
@@ -136,7 +127,7 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
         return refuse(ctx, c, refused, out);
     tc_module *program = ti_module_copy(c->module);
     TC_TRY(shade(ctx, c, c->given, program));
-    c->written.shaders = work_outside(ti_main(program));
+    c->written.shaders = ti_work_outside(ti_main(program));
     TC_TRY(ti_emit_vgf(ctx, program, out));
     return ti_prove(ctx, c, program);
 }
@@ -149,7 +140,7 @@ static bool is_alone(const tc_compiled *c)
     const tc_graph *g = ti_main(c->module);
     for (size_t i = 0; i < g->n_node; i++)
         if (g->node[i]->op != TC_OP_const && g->node[i]->op != TC_OP_call)
-            return c->region && c->region[0].module == c->module; /* a TOSA program */
+            return c->n_region && c->region[0].module == c->module; /* a TOSA program */
     return c->n_region == 1;
 }
 

@@ -6,8 +6,8 @@
 #include "../target/pte_bundle.h"
 #include "../target/cpu.h"
 
-/* The text form.  Constants of more than 64 elements stand in path.bin beside it.  On failure a
- * message has been given. */
+/* The text form.  Constants of more than 64 elements are in path.bin.  On failure a message has
+ * been given. */
 TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
 /* A module in the TOSA form as a TOSA flatbuffer, of the oldest version that has what is in it
@@ -36,10 +36,11 @@ typedef struct tc_payload {
     tc_bytes bytes;
     const tc_compile_spec *spec;
     size_t n_spec;
-    tc_bytes tosa; /* kept beside it as named data "tosac.tosa.N", N its place among the payloads;
+    tc_bytes tosa; /* stored with it as named data "tosac.tosa.N", N its index among the payloads;
                       none: no bytes */
-    tc_bytes lines; /* likewise "tosac.lines.N": a text, for each command of a stream that begins another
-                       operator a line of word, node, target, module and place between tabs */
+    tc_bytes lines; /* likewise "tosac.lines.N": a text with a line of word, node, target, module
+                       and location, tab-separated, for each command of a stream that begins another
+                       operator */
     tc_bytes within; /* what `bytes` is a piece of, and other payloads too; no bytes: of nothing */
 } tc_payload;
 
@@ -55,9 +56,9 @@ typedef struct tc_emit_method {
 
 /* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the
  * pass `cpu` leaves, its calls delegated; memory: as ti_plan_memory has it.  The bytes live as long
- * as the context, and are the same on every run; on failure a message has been given.  Constants
- * with the same numbers are stored once, whoever has them; so is what a buffer starts with that
- * several have by name.  N of "tosac.tosa.N" counts on from method to method. */
+ * as the context, and are the same on every run; on failure a message has been given.  Equal
+ * constants are stored once; so are initial values of buffers that several methods share by name.
+ * N of "tosac.tosa.N" counts over all methods. */
 TC_MUST_USE tc_status ti_emit_methods(tc_ctx *ctx, const tc_emit_method *method, size_t n,
                                       tc_bytes *out);
 

@@ -6,7 +6,7 @@
 
 typedef struct segment {
     const tc_pte_data *data; /* tensors; or */
-    tc_bytes bytes;          /* as they are */
+    tc_bytes bytes;          /* unchanged */
     bool piece;              /* of another segment, which has the bytes */
     uint64_t offset, size;
 } segment;
@@ -70,7 +70,7 @@ static tc_fb_ref put_segments(tc_pte_emitter *e, const segments *s)
     return ti_fb_put_refs(&e->file->w, ref, s->n);
 }
 
-/* Where each tensor begins; the first place is nobody's. */
+/* Offset of each tensor; index 0 is unused. */
 static tc_fb_ref put_offsets(tc_pte_emitter *e, uint32_t index, const tc_pte_data *d)
 {
     uint64_t *offset = tc_new_n(&e->ctx->arena, uint64_t, d->n + 1);
@@ -85,7 +85,7 @@ static tc_fb_ref put_offsets(tc_pte_emitter *e, uint32_t index, const tc_pte_dat
 
 /* ---- the plan -------------------------------------------------------------------------------- */
 
-/* A place of the signature that is not a tensor, from its text. */
+/* An entry of the signature that is not a tensor, from its text. */
 static int64_t plain_value(tc_pte_emitter *e, const char *text)
 {
     tc_cpu_value v = {.kind = TC_CPU_TEXT, .text = text};
@@ -299,7 +299,7 @@ static void put_segment(tc_buf *out, uint64_t base, const segment *s)
     }
 }
 
-/* The header stands between the identifier and the body, so what follows moves by its length. */
+/* The header is between the identifier and the body, so what follows moves by its length. */
 static tc_bytes join(tc_ctx *ctx, tc_bytes body, const segments *s)
 {
     tc_buf out;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_pte.h -- what the files of the .pte writer share.
  *
- * emit_pte.c puts the file together; pte_values.c makes the table of values: tensors, numbers,
+ * emit_pte.c puts the file together; pte_values.c makes the table of values: tensors, scalars,
  * lists; pte_steps.c the instructions, emit_pte_loop.c those of loops. */
 #ifndef TC_EMIT_PTE_H
 #define TC_EMIT_PTE_H
@@ -11,7 +11,7 @@
 #include "../wire/flatbuf.h"
 #include "emit.h"
 
-/* Tensors' numbers, one after the other; place 0 is nobody's. */
+/* Contiguous data of tensors; index 0 is unused. */
 typedef struct tc_pte_data {
     tc_map seen; /* by digest */
     const void **data;
@@ -24,7 +24,7 @@ typedef struct tc_pte_data {
 typedef struct tc_pte_parts {
     tc_fb_writer w;
     tc_pte_data constants, buffers;
-    tc_map state; /* buffers that methods share, by name: their place among the buffers */
+    tc_map state; /* buffers that methods share, by name: their index among the buffers */
 } tc_pte_parts;
 
 /* The graph whose nodes become instructions: the program's, or a loop's inside it. */
@@ -32,7 +32,7 @@ typedef struct tc_pte_scope {
     const tc_graph *g;
     const tc_memory *memory;
     size_t base;                /* where its block begins */
-    int64_t *of;                /* by value of the graph: its place in the table, or -1 */
+    int64_t *of;                /* by value of the graph: its index in the table, or -1 */
     const tc_val *given;        /* by input: the value outside that it is; of a loop only */
     struct tc_pte_scope *outer; /* NULL: the program */
 } tc_pte_scope;
@@ -50,21 +50,21 @@ typedef struct tc_pte_emitter {
 
     tc_fb_ref *value;
     size_t n_value, cap_value;
-    tc_map shared; /* numbers and lists by what they are: their place + 1 */
+    tc_map shared; /* scalars and lists by content: their index + 1 */
 
     tc_fb_ref *op;
     size_t n_op, cap_op;
-    tc_map ops; /* "name.overload" to its place + 1 */
+    tc_map ops; /* "name.overload" to its index + 1 */
     tc_fb_ref *step;
     const tc_node **from; /* by step: what it was made of */
     size_t n_step, cap_step, cap_from;
 } tc_pte_emitter;
 
-/* pte_values.c: places in the table. */
+/* pte_values.c: indices in the table. */
 int64_t ti_pte_tensor(tc_pte_emitter *e, tc_val v);
 int64_t ti_pte_further(tc_pte_emitter *e, const tc_type *type,
-                       size_t offset); /* a result nobody reads, in the scope's block */
-/* The tensor of a value, shown as the view says; its axes in memory stay as they are. */
+                       size_t offset); /* an unused result, in the scope's block */
+/* The tensor of a value, with the shape of the view; its axes in memory do not change. */
 int64_t ti_pte_shown(tc_pte_emitter *e, tc_val v, const tc_cm_view *view);
 int64_t ti_pte_numbers_of(tc_pte_emitter *e, tc_tensor t); /* constant */
 int64_t ti_pte_bytes_at(tc_pte_emitter *e, size_t n, size_t offset); /* u8, in the scope's block */
@@ -84,7 +84,7 @@ tc_pte_scope *ti_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_me
 TC_MUST_USE tc_status ti_pte_steps(tc_pte_emitter *e);
 /* Those of the scope's nodes. */
 TC_MUST_USE tc_status ti_pte_nodes(tc_pte_emitter *e);
-/* Tensor `to` becomes what `from` holds; places in the table. */
+/* Copies tensor `from` to `to`; indices in the table. */
 void ti_pte_copy(tc_pte_emitter *e, const tc_node *node, int64_t to, int64_t from);
 /* Room for an instruction that is not known yet; a jump to instruction `to` where the value is
  * false. */

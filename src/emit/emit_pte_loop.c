@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_pte_loop.c -- a loop as instructions.
  *
- *          copy what is given into what goes around
+ *          copy the operands into the state
  *   again: the condition's
  *          jump to `end` unless it holds
  *          the body's
- *          copy what it leaves into what goes around
+ *          copy its results into the state
  *          jump to `again`
  *   end:
  *
- * What goes around are the loop's results; both graphs read them where they lie. */
+ * The state is the loop's results; both graphs read them in place. */
 #include "emit_pte.h"
 
 /* The instructions of graph `which` of node k, whose inputs are these values outside; its scope. */
@@ -31,7 +31,7 @@ static tc_status put_graph(tc_pte_emitter *e, size_t k, int which, const tc_val 
     return status;
 }
 
-/* The place of value v of an inner scope. */
+/* The index of value v of an inner scope. */
 static int64_t tensor_of(tc_pte_emitter *e, tc_pte_scope *s, tc_val v)
 {
     tc_pte_scope *outer = e->scope;

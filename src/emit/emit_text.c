@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_text.c -- the text form and the file of large constants beside it. */
+/* emit_text.c -- the text form and the side file of large constants. */
 #include "../ir/ir_text.h"
 
 #include "../wire/file.h"
 #include "emit.h"
 
-/* Both files are complete before either takes its name, and the text says which constants are its.
+/* Both files are complete before either gets its name, and the text identifies its side file.
  */
 static tc_status write_both(tc_ctx *ctx, const tc_side *side, const tc_buf *text, const char *path)
 {

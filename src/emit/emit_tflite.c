@@ -10,7 +10,7 @@ typedef struct writer {
     tc_fb_writer w;
     const tc_tfw_op **code; /* one operator of each code */
     size_t n_code, cap_code;
-    tc_bytes *buffer; /* the first has nobody's numbers */
+    tc_bytes *buffer; /* the first is unused */
     size_t n_buffer, cap_buffer;
 } writer;
 
@@ -72,7 +72,6 @@ static tc_fb_ref put_tensor(writer *e, const tc_tfw_tensor *t)
     tc_fb_ref name = ti_fb_put_string(&e->w, ti_str_of(t->name));
     tc_fb_ref quant = put_quant(e, t);
     tc_fb_ref shape = ti_fb_put_i32s(&e->w, t->dim, (size_t)t->rank);
-    tc_fb_ref open = t->open ? ti_fb_put_i32s(&e->w, t->open, (size_t)t->rank) : 0;
     ti_fb_begin(&e->w);
     ti_fb_set_ref(&e->w, TENSOR_SHAPE, shape);
     ti_fb_set_u8(&e->w, TENSOR_TYPE, (uint8_t)t->type, 0);
@@ -80,7 +79,6 @@ static tc_fb_ref put_tensor(writer *e, const tc_tfw_tensor *t)
     ti_fb_set_ref(&e->w, TENSOR_NAME, name);
     ti_fb_set_ref(&e->w, TENSOR_QUANT, quant);
     ti_fb_set_u8(&e->w, TENSOR_VARIABLE, t->variable, 0);
-    ti_fb_set_ref(&e->w, TENSOR_SIGNATURE, open);
     ti_fb_set_u8(&e->w, TENSOR_HAS_RANK, t->rank == 0, 0);
     return ti_fb_end(&e->w);
 }
@@ -114,7 +112,7 @@ static uint32_t code_of(writer *e, const tc_tfw_op *op)
 
 static tc_fb_ref put_codes(writer *e)
 {
-    enum { OLD_MOST = 127 }; /* later ones stand there as this */
+    enum { OLD_MOST = 127 }; /* later ones are encoded as this */
     tc_fb_ref *ref = tc_new_n(&e->ctx->arena, tc_fb_ref, e->n_code);
     for (size_t i = 0; i < e->n_code; i++) {
         const tc_tfw_op *op = e->code[i];
@@ -229,7 +227,7 @@ static tc_fb_ref put_signatures(writer *e)
     return m->n_signature ? ti_fb_put_refs(&e->w, ref, m->n_signature) : 0;
 }
 
-/* Each in a buffer of its own: whoever reads them may look at their numbers as words. */
+/* Each in a separate buffer: readers may access the elements as words. */
 static tc_fb_ref put_metadata(writer *e)
 {
     const tc_tfw_model *m = e->model;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_tosa.c -- a module in the TOSA form to a TOSA flatbuffer, of version 1.0 wherever that has
- * everything that is in it, else of 1.1.
+/* emit_tosa.c -- a module in the TOSA form to a TOSA flatbuffer, of version 1.0 if that has
+ * everything in it, else of 1.1.
  *
  * A graph becomes a region with one block, both of its name; the program is "main", as runtimes
  * look for it.  Values keep their author's names, made unique within the block; the others are
  * called t<id>.  Variables are written as Arm's tools write them: a tensor marked as one, read and
- * written by IDENTITY with the attribute's tag of its own.  An output that is an input as it came
- * goes through an IDENTITY: Vela wants it. */
+ * written by IDENTITY with its own attribute tag.  An output that is an input unchanged goes
+ * through an IDENTITY: Vela requires it. */
 #include "emit.h"
 
 #include "../target/target.h"
@@ -21,7 +21,7 @@ typedef struct {
     tc_map taken;        /* names of the block */
     const char **name;   /* by value */
     const char **passed; /* by output: its own name, where it is an input as it came */
-    bool *silent;      /* by value: no tensor of its own (find_silent) */
+    bool *silent;      /* by value: it has no tensor (find_silent) */
     tc_map variables;  /* of the module: name to tc_value of the declaration */
     tc_map var_tensor; /* of the block: variable's name to its tensor's name */
     bool block_scaled; /* some tensor is */
@@ -50,8 +50,8 @@ static bool is_variable(const tc_value *v)
     return v->def && v->def->op == TC_OP_tosa_variable;
 }
 
-/* Initial values of variables that serve nothing else, and inputs that the graph has dropped: the
- * reference model refuses a file with a tensor that nothing makes and that is no input either. */
+/* Initial values of variables used for nothing else, and inputs that the graph has dropped: the
+ * reference model rejects a file with a tensor that is neither made nor an input. */
 static void find_silent(emitter *e)
 {
     const tc_graph *g = e->g;
@@ -178,13 +178,17 @@ static tc_status put_values(emitter *e)
     return TC_OK;
 }
 
-/* Tensors for outputs that are inputs as they came. */
+/* Separate tensors for outputs that are inputs unchanged, or repeated outputs: Arm's converter
+ * drops the first of two that have one name. */
 static void put_passed(emitter *e)
 {
     const tc_graph *g = e->g;
+    bool *given = tc_new_n(&e->ctx->scratch, bool, g->n_val);
     for (size_t i = 0; i < g->n_out; i++) {
         const tc_value *v = ti_value_of(g, g->out[i]);
-        if (v->def)
+        bool again = given[g->out[i]] && v->type->dtype != TC_shape;
+        given[g->out[i]] = true;
+        if (v->def && !again)
             continue;
         e->passed[i] = unique(e, ti_text_format(&e->ctx->arena, "%s_out", e->name[g->out[i]]));
         ADD(e, tensor, put_tensor(e, e->passed[i], v->type, NULL, NULL));
@@ -219,7 +223,7 @@ static const void *initial_value(const emitter *e, const tc_value *declared)
     return NULL;
 }
 
-/* The tensors that stand for variables in this block, in the order of their first mention. */
+/* The tensors of variables in this block, in the order of their first use. */
 static tc_status put_variables(emitter *e)
 {
     for (size_t i = 0; i < e->g->n_node; i++) {
@@ -245,7 +249,7 @@ static tc_status put_variables(emitter *e)
 
 /* ---- operators ------------------------------------------------------------------------------- */
 
-/* Whole numbers have 32 bits in a file. */
+/* Integers have 32 bits in a file. */
 static tc_status check_i32(emitter *e, const tc_node *node, const tc_field *field,
                            const int64_t *v, int32_t n)
 {
@@ -411,7 +415,7 @@ static tc_status put_node(emitter *e, const tc_node *node)
     return put_operator(e, node, number, number, operands, results);
 }
 
-/* The IDENTITYs behind outputs that are inputs, and the names of all outputs. */
+/* The IDENTITYs that make those tensors, and the names of all outputs. */
 static tc_status put_outputs(emitter *e, tc_fb_ref *out)
 {
     const tc_graph *g = e->g;

@@ -52,7 +52,7 @@ static void add_step(tc_pte_emitter *e, const tc_node *from, uint8_t tag, uint32
     set_step(e, ti_pte_step_later(e, from), tag, call);
 }
 
-/* The place of an operator in the list of those that are used. */
+/* The index of an operator in the list of used ones. */
 static uint32_t operator_at(tc_pte_emitter *e, const char *name, const char *overload)
 {
     tc_mark mark = ti_arena_mark(&e->ctx->scratch);
@@ -109,7 +109,7 @@ static void put_argument(tc_pte_emitter *e, args *a, const tc_node *node, const 
     }
 }
 
-/* The results, and all of them once more: that is what the kernel hands back. */
+/* The results, and all of them again: the kernel returns them. */
 static void put_results(tc_pte_emitter *e, args *a, size_t k, const tc_cpu_kernel *kernel,
                         const tc_cpu_site *site)
 {
@@ -154,7 +154,7 @@ static bool is_in_place(const tc_pte_emitter *e, const tc_node *node)
     return false;
 }
 
-/* index_put over its first operand, which it hands back; whoever reads the result reads that. */
+/* index_put over its first operand, which it returns; readers of the result read that. */
 static void put_over(tc_pte_emitter *e, const tc_node *node, const tc_cpu_kernel *kernel)
 {
     tc_cpu_site site = ti_cpu_site_of(e->ctx, e->scope->g, node);
@@ -234,7 +234,7 @@ static void put_writes(tc_pte_emitter *e)
 {
     for (size_t i = 0; i < e->scope->g->n_mutation; i++) {
         const tc_mutation *change = &e->scope->g->mutation[i];
-        int64_t self = ti_pte_tensor(e, change->before); /* also where nobody here reads it */
+        int64_t self = ti_pte_tensor(e, change->before); /* also if it is unused here */
         if (change->before == change->after || e->scope->memory->in_place[i])
             continue;
         ti_pte_copy(e, ti_def(e->scope->g, change->after), self, ti_pte_tensor(e, change->after));

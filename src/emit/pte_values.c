@@ -42,7 +42,7 @@ static uint64_t bits(double r)
     return u;
 }
 
-/* ---- numbers and lists ----------------------------------------------------------------------- */
+/* ---- scalars and lists ----------------------------------------------------------------------- */
 
 /* The same text for the same value. */
 static tc_str key_of(tc_pte_emitter *e, const tc_cpu_value *v)
@@ -118,12 +118,12 @@ int64_t ti_pte_tensors(tc_pte_emitter *e, const int64_t *at, size_t n, bool opti
     return add(e, optional ? PTE_OPTIONAL_TENSOR_LIST : PTE_TENSOR_LIST, list);
 }
 
-/* Blocks of memory by their numbers: 0 is nobody's. */
+/* Blocks of memory by index: 0 is unused. */
 enum { MEMORY_VALUES = 1, MEMORY_STATE = 2 };
 
 /* ---- tensors --------------------------------------------------------------------------------- */
 
-/* The place of these numbers among the data: an equal one from before, or a new one. */
+/* The index of this data: an equal one, or a new one. */
 static uint32_t data_place(tc_pte_emitter *e, tc_pte_data *d, const void *data, size_t size,
                            bool share)
 {
@@ -154,8 +154,8 @@ static tc_fb_ref put_place(tc_pte_emitter *e, size_t offset, uint32_t block)
     return ti_fb_end(&e->file->w);
 }
 
-/* ExecuTorch's number of an element type, -1: none.  Numbers of 4 and of 48 bits, which only
- * regions know, lie in one and in eight bytes at their borders. */
+/* ExecuTorch's code of an element type, -1: none.  Elements of 4 and 48 bits, which only regions
+ * have, take one and eight bytes at their borders. */
 static int element_type(tc_dtype dtype)
 {
     return tc_dtypes[dtype == TC_i48 ? TC_i64 : dtype == TC_i4 ? TC_i8 : dtype].et;
@@ -220,7 +220,7 @@ tc_pte_scope *ti_pte_scope_new(tc_pte_emitter *e, const tc_graph *g, const tc_me
     return s;
 }
 
-/* Where value v lies. */
+/* The address of value v. */
 static tc_fb_ref place_of(tc_pte_emitter *e, const tc_pte_scope *s, tc_val v)
 {
     bool state = s->memory->in_state && s->memory->in_state[v];

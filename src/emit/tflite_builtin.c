@@ -87,7 +87,7 @@ static tc_tfw_op *on_operands(tc_tfw *e, const tc_node *node, const tc_tflm_row 
     return op;
 }
 
-/* ---- what is given beside the operands; constants first, they are tensors of their own ---- */
+/* ---- arguments other than operands; constants first, they are separate tensors ---- */
 
 static void make_reduce(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
 {
@@ -237,7 +237,7 @@ static void make_pool(tc_tfw *e, const tc_node *node, const tc_tflm_row *row)
     set(op, 4, 'i', (double)kernel.v[0]);
 }
 
-/* FULLY_CONNECTED keeps leading axes where it is told to. */
+/* FULLY_CONNECTED keeps leading axes if an option says so. */
 static void finish_plain(const tc_tfw *e, const tc_node *node, tc_tfw_op *op)
 {
     enum { KEEP_DIMS = 2 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_copy.c -- a table of options of one file, in another.
  *
- * A table does not say how wide its fields are.  Each is copied with what lies behind it up to the
- * next, as far as its place is aligned: whoever reads less of it reads the same. */
+ * A table does not record the width of its fields.  Each is copied up to the next one, as far as
+ * its offset is aligned: a reader of fewer bytes reads the same. */
 #include "tflite_file.h"
 
-/* Options that refer to lists of numbers of so many bytes, or to text. */
+/* Options that refer to lists of elements of so many bytes, or to text. */
 enum { TEXT = 0, SECOND = TC_TFW_SECOND };
 static const struct {
     int tag;
@@ -56,7 +56,7 @@ static tc_fb_ref put_ref(tc_fb_writer *w, int tag, tc_fb_table from, uint32_t fi
     return 0;
 }
 
-/* Where field lies in the table; 0: it is left out. */
+/* Offset of the field in the table; 0: absent. */
 static size_t place_of(tc_fb_table t, uint32_t field)
 {
     const uint8_t *p = t.fb->data + t.vtable + 4 + 2 * (size_t)field;

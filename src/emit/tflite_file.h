@@ -14,7 +14,6 @@ typedef struct tc_tfw_tensor {
     int type; /* TFL_... */
     int rank;
     const int64_t *dim;
-    const int64_t *open; /* shape_signature: -1 for what is open; NULL: nothing is */
     int n_scale;         /* 0: not quantized */
     const double *scale;
     const int64_t *zero;
@@ -79,7 +78,7 @@ typedef struct tc_tfw_model {
     size_t n_metadata, cap_metadata;
 } tc_tfw_model;
 
-/* The file; numbers of tensors begin at multiples of 16.  The bytes live as long as the context. */
+/* The file; data of tensors begins at multiples of 16.  The bytes live as long as the context. */
 TC_MUST_USE tc_status ti_emit_tflite(tc_ctx *ctx, const tc_tfw_model *model, tc_bytes *out);
 
 /* tflite_copy.c: a table of options, by its tag, of another file. */

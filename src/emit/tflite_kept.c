@@ -3,6 +3,13 @@
  * stay whole, names and scales of tensors, signatures and metadata. */
 #include "tflite_ops.h"
 
+/* The reader has seen what it needed of the file; what is copied is more. */
+static tc_status broken(const tc_tfw *e, const tc_loc *loc)
+{
+    const char *error = e->source->fb.error;
+    return error ? ti_error(e->ctx, loc, TC_E_FORMAT, "%s", error) : TC_OK;
+}
+
 tc_status ti_tfw_open(tc_tfw *e)
 {
     tc_bytes bytes = e->module->source;
@@ -21,7 +28,7 @@ tc_status ti_tfw_open(tc_tfw *e)
     s->tensors = ti_fb_list(s->graph, GRAPH_TENSORS, 4);
     s->ops = ti_fb_list(s->graph, GRAPH_OPERATORS, 4);
     s->there = tc_new_n(&e->ctx->arena, int64_t, s->tensors.n + 1);
-    return s->fb.error ? ti_bug(e->ctx, NULL, "%s", s->fb.error) : TC_OK;
+    return broken(e, NULL);
 }
 
 static tc_bytes buffer_at(tc_tfw_source *s, uint32_t i)
@@ -72,8 +79,6 @@ void ti_tfw_as_there(tc_tfw *e, int64_t i, tc_tfw_tensor *t)
     tc_str name = ti_fb_string(table, TENSOR_NAME);
     if (name.n)
         t->name = ti_text_copy(&e->ctx->arena, name);
-    tc_fb_vector open = ti_fb_list(table, TENSOR_SIGNATURE, 4);
-    t->open = open.n == (size_t)t->rank && open.n ? ints_of(e, open) : NULL;
     if ((int8_t)ti_fb_u8(table, TENSOR_TYPE, 0) == t->type)
         scales_there(e, table, t);
 }
@@ -126,7 +131,7 @@ static tc_bytes record_of(tc_tfw_source *s, tc_fb_table op)
     return inside ? (tc_bytes){s->bytes.data + at, (size_t)size} : (tc_bytes){NULL, 0};
 }
 
-/* Code, name, version and options as they are. */
+/* Code, name, version and options unchanged. */
 static void keep_identity(tc_tfw *e, tc_fb_table from, tc_tfw_op *op)
 {
     tc_tfw_source *s = e->source;
@@ -152,6 +157,19 @@ static void say_missing(tc_tfw *e, const tc_node *node, int code)
                    "'%s' stays as it is, and TensorFlow Lite Micro has no kernel for it", a->name);
 }
 
+/* Every tensor that a list names is one of the file; inputs may be left out, -1. */
+static tc_status check_named(const tc_tfw *e, const tc_node *node, tc_fb_vector list, int64_t least)
+{
+    for (size_t i = 0; i < list.n; i++) {
+        int64_t t = ti_fb_list_i32(list, i);
+        if (t < least || t >= (int64_t)e->source->tensors.n)
+            return ti_error(e->ctx, node->loc, TC_E_FORMAT,
+                            "the operator names tensor %" PRId64 ", and there are %zu", t,
+                            e->source->tensors.n);
+    }
+    return TC_OK;
+}
+
 tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node)
 {
     const tc_attr_tflite_op *a = node->attr;
@@ -165,6 +183,9 @@ tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node)
                               "copied", a->name);
     tc_fb_vector in = ti_fb_list(from, OP_INPUTS, 4), out = ti_fb_list(from, OP_OUTPUTS, 4),
                  between = ti_fb_list(from, OP_INTERMEDIATES, 4);
+    TC_TRY(check_named(e, node, in, -1));
+    TC_TRY(check_named(e, node, out, 0));
+    TC_TRY(check_named(e, node, between, -1));
     int64_t *at = tc_new_n(&e->ctx->arena, int64_t, in.n + out.n + between.n + 1);
     int next = 0;
     for (size_t i = 0; i < in.n; i++) {
@@ -177,7 +198,9 @@ tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node)
     for (size_t i = 0; i < out.n && i < (size_t)node->n_out; i++)
         at[in.n + i] = known_tensor(e, node->out[i], ti_fb_list_i32(out, i));
     for (size_t i = 0; i < between.n; i++)
-        at[in.n + out.n + i] = own_tensor(e, ti_fb_list_i32(between, i));
+        at[in.n + out.n + i] = ti_fb_list_i32(between, i) < 0
+                                   ? -1
+                                   : own_tensor(e, ti_fb_list_i32(between, i));
     tc_tfw_op *op = ti_tfw_add_op(e, in.n, out.n);
     memcpy(op->in, at, in.n * sizeof *at);
     memcpy(op->out, at + in.n, out.n * sizeof *at);
@@ -185,7 +208,7 @@ tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node)
     op->n_between = between.n;
     keep_identity(e, from, op);
     say_missing(e, node, op->code);
-    return s->fb.error ? ti_bug(e->ctx, node->loc, "%s", s->fb.error) : TC_OK;
+    return broken(e, node->loc);
 }
 
 /* ---- signatures and metadata ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_ops.c -- a program as a TensorFlow Lite model for TFLM: regions as `ethos-u` operators, the
- * rest as builtins, buffers that it changes as variables, and where everything lies. */
+/* tflite_ops.c -- a program as a TensorFlow Lite model for TFLM: regions as `ethos-u` operators,
+ * the rest as builtins, mutable buffers as variables, and all addresses. */
 #include "tflite_ops.h"
 
 #include "../num/load.h"
@@ -29,7 +29,7 @@ tc_tfw_op *ti_tfw_add_op(tc_tfw *e, size_t n_in, size_t n_out)
 
 /* ---- tensors ---- */
 
-/* What the type says of numbers: kind, shape, scale. */
+/* The type of the elements: kind, shape, scale. */
 static tc_tfw_tensor tensor_of(const tc_type *type, const tc_type *codes, const char *name)
 {
     tc_tfw_tensor t = {.name = name ? name : "", .type = ti_tfl_type_of(type->dtype),
@@ -165,14 +165,14 @@ static tc_bytes weights_of(const tc_npu_program *p)
     return p->weights.size ? p->weights : (tc_bytes){zeros, sizeof zeros};
 }
 
-/* Bytes that are no constant. */
+/* Bytes that are not a constant. */
 static int64_t memory_tensor(tc_tfw *e, const char *graph, const char *what, int64_t size)
 {
     return bytes_tensor(e, ti_text_format(&e->ctx->arena, "%s_%s", graph, what),
                         (tc_bytes){NULL, 0}, size, 0);
 }
 
-/* Operand i at its place in the block: itself, or a copy. */
+/* Operand i at its address in the block: itself, or a copy. */
 static int64_t operand_at(tc_tfw *e, const tc_node *node, int i, int64_t offset)
 {
     int64_t from = ti_tfw_tensor(e, node->in[i]);
@@ -206,7 +206,7 @@ static tc_status put_region(tc_tfw *e, const tc_node *node)
     int64_t *in = tc_new_n(&e->ctx->arena, int64_t, p->n_in + 1);
     for (int i = 0; i < node->n_in; i++)
         in[i] = operand_at(e, node, i, p->in[i].offset);
-    /* Both begin with the arena; a fast memory of its own is the driver's. */
+    /* Both begin with the arena; a separate fast memory is the driver's. */
     int64_t scratch = memory_tensor(e, call->graph, "scratch", p->scratch);
     int64_t fast = p->fast ? memory_tensor(e, call->graph, "scratch_fast", p->fast) : scratch;
     tc_bytes weights = weights_of(p);
@@ -248,7 +248,7 @@ static tc_status put_writes(tc_tfw *e)
     for (size_t i = 0; i < e->g->n_mutation; i++) {
         const tc_mutation *m = &e->g->mutation[i];
         const tc_value *v = ti_value_of(e->g, m->before);
-        int64_t to = ti_tfw_tensor(e, m->before); /* also where nobody here reads it */
+        int64_t to = ti_tfw_tensor(e, m->before); /* also if it is unused here */
         if (!starts_as_tflm(v, &e->model.tensor[to]))
             return ti_unsupported(e->ctx, v->def ? v->def->loc : NULL, TC_E_UNSUPPORTED,
                                   "the buffer '%s' does not start at zero, and variables of a "
@@ -302,7 +302,7 @@ void ti_tfw_metadata(tc_tfw *e, const char *name, tc_bytes data)
     m->metadata[m->n_metadata++] = (tc_tfw_metadata){name, data};
 }
 
-/* Where each tensor lies. */
+/* The address of each tensor. */
 static void put_plan(tc_tfw *e)
 {
     tc_buf b;

@@ -45,7 +45,7 @@ typedef struct tc_tfw {
     tc_tfw_model model;
     int64_t *of; /* by value: its tensor + 1; 0: none yet */
     tc_tfw_source *source; /* NULL: there is none */
-    tc_map numbers; /* constants that operators are given beside their operands: tensor + 1 */
+    tc_map numbers; /* constants that are arguments of operators: tensor + 1 */
 } tc_tfw;
 
 int64_t ti_tfw_add_tensor(tc_tfw *e, tc_tfw_tensor t);
@@ -66,7 +66,7 @@ void ti_tfw_copy(tc_tfw *e, int64_t from, int64_t to);
 
 /* tflite_kept.c */
 TC_MUST_USE tc_status ti_tfw_open(tc_tfw *e);
-/* What the file says of tensor i, over what is known of it. */
+/* The file's record of tensor i overrides what is known of it. */
 void ti_tfw_as_there(tc_tfw *e, int64_t i, tc_tfw_tensor *t);
 TC_MUST_USE tc_status ti_tfw_kept(tc_tfw *e, const tc_node *node);
 /* Description, signatures and metadata. */

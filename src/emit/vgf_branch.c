@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vgf_branch.c -- COND_IF, for which SPIR-V has no instruction, as both branches and a SELECT.
  *
- * A condition that is a constant takes its branch.  Otherwise both are computed and a SELECT keeps
- * what counts, so a branch may not hold what must not run with other numbers than it was meant for:
- * INTDIV (by zero), GATHER and SCATTER (outside the values).  Loops have no such form. */
+ * A condition that is a constant takes its branch.  Otherwise both are computed and a SELECT
+ * chooses, so a branch may not contain operators that are undefined for some operands: INTDIV (by
+ * zero), GATHER and SCATTER (outside the values).  Loops have no such form. */
 #include "vgf_graph.h"
 
 enum { MOST_NESTING = 6, MOST_NODES = 1 << 20 };
@@ -75,7 +75,7 @@ static tc_status copy_branch(flattener *f, const tc_node *node, const char *name
     return status;
 }
 
-/* now: by value of the node's graph, what stands for it. */
+/* now: by value of the node's graph, its replacement. */
 static tc_status copy_cond(flattener *f, const tc_graph *from, const tc_node *node, tc_val *now)
 {
     const tc_attr_tosa_cond_if *a = node->attr;

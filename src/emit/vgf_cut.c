@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf_cut.c -- a program whose operators of TOSA stand between shaders, as a VGF file of several
+/* vgf_cut.c -- a program whose operators of TOSA are between shaders, as a VGF file of several
  * segments is read: the operators become calls again, as vgf_program.c has them.
  *
- * A step is even for operators and odd for shaders and calls: the least that is past the steps of all
+ * A step is even for operators and odd for shaders and calls: the least that is past the steps of
+ * all
  * operands, the same step for operators that read each other.  The operators of one step are one
- * graph, since nothing between them waits for a shader.  What reaches no output is left out. */
+ * graph, since nothing between them depends on a shader.  Dead code is dropped. */
 #include "vgf_graph.h"
 
 typedef struct {
@@ -74,7 +75,7 @@ static size_t find_steps(cutter *c)
     return last;
 }
 
-/* The node once more, its operands by `now`. */
+/* A copy of the node, its operands by `now`. */
 static void copy_node(const tc_graph *from, const tc_node *node, tc_graph *to, tc_val *now)
 {
     tc_node *copy =
@@ -91,7 +92,7 @@ static void copy_node(const tc_graph *from, const tc_node *node, tc_graph *to, t
     }
 }
 
-/* Operand v inside a graph: a constant is copied, what comes from elsewhere is an input. */
+/* Operand v inside a graph: a constant is copied, any other is an input. */
 static void bring(cutter *c, tc_graph *g, tc_val v, tc_val *inner, tc_val *operand, size_t *n)
 {
     if (!v || inner[v])
@@ -149,7 +150,7 @@ static void cut_graph(cutter *c, size_t step)
     ti_arena_rewind(scratch, mark);
 }
 
-/* Whether operators of TOSA stand beside shaders. */
+/* Whether there are both operators of TOSA and shaders. */
 bool ti_vgf_mixed(const tc_graph *g)
 {
     bool operators = false, shaders = false;

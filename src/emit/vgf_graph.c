@@ -2,9 +2,9 @@
 /* vgf_graph.c -- a graph in the TOSA form to a SPIR-V graph module (SPV_ARM_graph,
  * SPV_ARM_tensors).
  *
- * What reaches no output is left out, inputs stay.  Small constants stand in the code, larger ones
- * are OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE
- * or TILE that moves nothing, is the value itself.  Names of values (vgf_names.c) are OpName,
+ * Dead code is dropped, inputs stay.  Small constants are inline, larger ones are
+ * OpGraphConstantARM, numbered in the order of the graph.  IDENTITY, and a RESHAPE, PAD, SLICE or
+ * TILE that moves nothing, is the value itself.  Names of values (vgf_names.c) are OpName,
  * quantization of inputs and outputs is OpModuleProcessed: debug information, which readers may
  * ignore. */
 #include "vgf_graph.h"
@@ -21,7 +21,7 @@ typedef struct {
     uint32_t *id; /* by value; 0: not there */
     bool *live;   /* by value: an output needs it */
     tc_map types;     /* a tc_type's address to its id */
-    uint32_t small[64]; /* ids of small numbers, once they are there */
+    uint32_t small[64]; /* ids of small integers, once created */
     tc_map constants; /* ids of the large ones that are there, by number */
     tc_vgf_pool *pool;
     const bool *is_unsigned; /* by value */
@@ -139,8 +139,8 @@ static uint32_t slices(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *
     return ti_spv_unique(&e->w, TC_SPV_ConstantComposite, type, part, n);
 }
 
-/* A tensor of few elements.  Null stands for a whole tensor only: Arm's emulation layer does not
- * take it inside another constant. */
+/* A tensor of few elements.  Null is used for a whole tensor only: Arm's emulation layer does not
+ * accept it inside another constant. */
 static uint32_t composite(emitter *e, tc_dtype dtype, int32_t rank, const int64_t *dim,
                           const uint8_t *at)
 {
@@ -154,7 +154,7 @@ static tc_status outside(emitter *e, const tc_loc *loc, const char *what)
     return ti_error(e->ctx, loc, TC_E_TOSA_PROFILE, "a VGF file cannot hold %s", what);
 }
 
-/* The place of a large constant: beside others of its type that begin alike. */
+/* The index of a large constant: with others of its type that begin with the same bytes. */
 static void **constant_slot(tc_vgf_pool *pool, const tc_value *v)
 {
     enum { LOOK = 64 };
@@ -503,7 +503,7 @@ static void put_head(emitter *e)
 }
 
 /* A second id for a value that is an output twice: Arm's emulation layer writes only one of two
- * outputs that share an id.  (i48 has no operator that leaves it as it is.) */
+ * outputs that share an id.  (i48 has no identity operator.) */
 static uint32_t second_id(emitter *e, tc_val v, uint32_t id)
 {
     const int64_t *dim;

@@ -7,8 +7,8 @@
 #include "../ir/graph.h"
 #include "../wire/vgf.h"
 
-/* The constants of a file: equal ones are one, whichever graphs read them.  Their numbers are their
- * places in the list, so that a file needs no table of its own for that. */
+/* The constants of a file: equal ones are stored once.  Their ids are their indices in the list, so
+ * that a file needs no table for that. */
 typedef struct tc_vgf_pool {
     struct tc_vgf_pooled {
         const tc_value *value;
@@ -29,7 +29,7 @@ typedef struct tc_vgf_code {
     tc_bytes words;
     uint32_t *constant; /* the constants of the pool that it reads */
     size_t n_constant, cap_constant;
-    const char **name; /* by value; NULL: none that says something */
+    const char **name; /* by value; NULL: no meaningful name */
 } tc_vgf_code;
 
 TC_MUST_USE tc_status ti_vgf_graph(tc_ctx *ctx, const tc_graph *g, tc_vgf_pool *pool,
@@ -41,7 +41,7 @@ bool *ti_vgf_unsigned(tc_ctx *ctx, const tc_graph *g);
 /* vgf_program.c: a program of calls and shaders as a file of one segment each. */
 TC_MUST_USE tc_status ti_vgf_segments(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
-/* vgf_cut.c: whether a graph has operators of TOSA beside shaders; and its module with those as
+/* vgf_cut.c: whether a graph has both operators of TOSA and shaders; and its module with those as
  * calls, in the context's arena. */
 bool ti_vgf_mixed(const tc_graph *g);
 tc_module *ti_vgf_cut(tc_ctx *ctx, const tc_module *module);

@@ -5,8 +5,7 @@
  * operators that one such node becomes, the last one bears it. */
 #include "vgf_graph.h"
 
-/* A name that says no more than which operator made the value, and a number: "t7",
- * "tosa_rescale_default_7". */
+/* A generated name: the operator and a number: "t7", "tosa_rescale_default_7". */
 static bool is_counter(const char *name, const tc_node *def)
 {
     if (*name == 't' && name[1] != 0 && strspn(name + 1, "0123456789") == strlen(name + 1))

@@ -2,7 +2,7 @@
 /* vgf_program.c -- a program of regions and shaders to one VGF file.
  *
  * Every call is a graph segment, every shader a compute segment, in the order of the program.  A
- * value is a resource: an input, an output, or what lies between; several where shaders see its
+ * value is a resource: an input, an output, or an intermediate; several where shaders view its
  * bytes in several ways, which are then one alias group.  Constants are in the file once. */
 #include "../target/vgf_schema.h"
 #include "../num/vk_format.h"
@@ -25,8 +25,8 @@ typedef struct writer {
     const tc_graph *g;
     tc_vgf vgf;
     tc_vgf_pool pool;
-    view **views;      /* by value, in the order in which they were asked for */
-    view **order;      /* by resource behind the constants */
+    view **views;      /* by value, in the order of requests */
+    view **order;      /* by resource after the constants */
     size_t n_view, cap_view, cap_module, cap_segment;
     bool *is_unsigned; /* by value: a region takes or gives it so */
     bool *is_output;
@@ -57,7 +57,7 @@ static const view *port_view(const writer *w, tc_val v)
     return first;
 }
 
-/* The place of the view among all of them. */
+/* The index of the view among all of them. */
 static uint32_t view_of(writer *w, tc_val v, uint32_t descriptor, uint32_t format,
                         const tc_vgf_sampler *sampler)
 {
@@ -166,8 +166,8 @@ static tc_vgf_slot shader_slot(writer *w, const tc_attr_tosa_shader *a, int port
                          view_of(w, v, descriptor, format, sampler_of(w, a, port))};
 }
 
-/* What has no place: a constant that only a shader reads, one binding for an operand and a result, a
- * sampler without an image. */
+/* What cannot be expressed: a constant that only a shader reads, one binding for an operand and a
+ * result, a sampler without an image. */
 static tc_status check_shader(writer *w, const tc_node *node)
 {
     const tc_attr_tosa_shader *a = node->attr;

@@ -4,8 +4,8 @@
  *   y = (x - zero) * w        as f32, which holds every sum of them
  *   result = y * scale + bias
  *
- * Sums of integers below 2^24 are exact in f32 whatever their order: every runtime gives the same
- * numbers, and what is rounded behind them takes the same codes. */
+ * Sums of integers below 2^24 are exact in f32 in any order: every runtime gives the same values,
+ * and rounding after them the same codes. */
 #include "cpu_forms.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ static int channel_axis(const tc_node *node)
     return node->op == TC_OP_conv || node->op == TC_OP_linear ? 0 : -1;
 }
 
-/* The axes of the result behind that of its channels. */
+/* The axes of the result after that of its channels. */
 static int axes_behind(const tc_node *node)
 {
     if (node->op == TC_OP_linear)

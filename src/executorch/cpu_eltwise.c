@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_eltwise.c -- functions of single numbers that have no kernel of their own: by their formulas
- * (ir/formula.def, the rows FUNCTION of ir/op.def), and the few that no formula says. */
+/* cpu_eltwise.c -- elementwise functions without a kernel: by their formulas (ir/formula.def, the
+ * rows FUNCTION of ir/op.def), and the few without a formula. */
 #include <math.h>
 
 #include "cpu_forms.h"
@@ -9,7 +9,7 @@
 #include "../num/load.h"
 #include "../target/cpu.h"
 
-/* A number beside values like this one; what their type does not hold is compared as a float. */
+/* A scalar for values like this one; what their type cannot hold is compared as a float. */
 static tc_val number_beside(tc_build *m, tc_op op, tc_val like, double number)
 {
     bool compares = TC_OP_IN(op, TC_OP_lt, TC_OP_le, TC_OP_gt, TC_OP_ge, TC_OP_eq, TC_OP_ne);
@@ -70,7 +70,7 @@ bool ti_cpu_form_prelu(tc_build *m)
     return ti_cpu_done(m, ti_b_where(m, above, x, below_zero));
 }
 
-/* x - floor(x / y) y, of whole numbers */
+/* x - floor(x / y) y, of integers */
 bool ti_cpu_form_remainder(tc_build *m)
 {
     tc_dtype t = ti_b_out_type(m, 0)->dtype;
@@ -79,7 +79,7 @@ bool ti_cpu_form_remainder(tc_build *m)
     return ti_cpu_done(m, ti_b_sub(m, x, ti_b_mul(m, times, y)));
 }
 
-/* x x x, of whole numbers: by squares */
+/* x x x, of integers: by squares */
 bool ti_cpu_form_pow(tc_build *m)
 {
     int by = ti_cpu_whole_power(m->rw->from, m->node);

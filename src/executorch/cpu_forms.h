@@ -14,7 +14,7 @@ typedef bool tc_cpu_form(tc_build *m);
 
 /* A library of kernels that a program's CPU part is made of. */
 typedef struct tc_cpu_library {
-    bool (*has)(const tc_graph *g, const tc_node *node); /* a kernel for the node as it is */
+    bool (*has)(const tc_graph *g, const tc_node *node); /* a kernel for the node itself */
     tc_cpu_form *(*form)(tc_op op); /* its own form of an operator; or NULL.  NULL inside: none */
     const char *kernel;             /* in messages: "CPU kernel" */
     bool only_finite;               /* its quantize is not given infinities */
@@ -32,18 +32,20 @@ static inline bool ti_cpu_done(tc_build *m, tc_val v)
     return true;
 }
 
-/* Operand i as numbers to compute with: f64 as it is, everything else as f32. */
+/* Operand i in a type to compute with: f64 itself, everything else as f32. */
 tc_val ti_cpu_real(tc_build *m, int i);
 
-/* cpu_codes.c: the node's product of codes with constant ones, as real numbers; bias: real, or
+/* cpu_codes.c: the node's product of codes with constant ones, as real values; bias: real, or
  * TC_NONE.  false: it is not of that kind. */
 bool ti_cpu_on_codes(tc_build *m, tc_val bias, tc_val *out);
 
-/* cpu_poles.c: a result of the node, before it is rounded to codes of q: where it may be infinite,
- * kept within the real numbers of q; the codes are the same. */
+/* cpu_poles.c: a result of the node before it is rounded to codes of q: where it may be infinite,
+ * clamped to the range of q; the codes are the same. */
 tc_val ti_cpu_finite(tc_build *m, tc_val real, const tc_quant *q);
+/* The same where it may be 0 / 0: NaN becomes 0 (ti_op_nan_is_zero). */
+tc_val ti_cpu_no_nan(tc_build *m, tc_val real);
 
-/* cpu_order.c: a scatter whose numbers are combined where several meet; false: not of that kind. */
+/* cpu_order.c: a scatter that combines elements at equal indices; false: not of that kind. */
 bool ti_cpu_scatter_meeting(tc_build *m);
 
 /* cpu_eltwise.c: the node by its operator's formula; false: it has none. */

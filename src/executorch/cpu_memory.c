@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_memory.c -- lifetimes and addresses of a program's values.
  *
- * Step k is node k; inputs are there before the first, outputs stay to the end, and so do, from run
- * to run, the buffers that the program changes.  A view lies where its root does and keeps it
- * alive.  What a buffer is changed to is made in the buffer itself where nobody reads the old
- * numbers any more.
+ * Mutable buffers are kept from run to run.  The new content of a buffer is computed in the buffer
+ * itself if the old elements are not read any more.
  *
- * A loop is one step.  Its results are what goes around it; what its condition and its body make
- * lies in a block of the loop's own, which both use in turn. */
+ * A loop is one step.  Its results are its state; values of its condition and its body are in a
+ * block of the loop, which both use in turn. */
 #include "cpu_select.h"
 
-#include "../run/pack.h"
+#include "../base/place.h"
+#include "../ir/lives.h"
 #include "../target/cortexm_call.h"
 
 typedef struct planner {
     tc_ctx *ctx;
     const tc_graph *g;
-    tc_span *span;
-    size_t n_span, cap_span;
-    size_t *of;    /* by value: its span + 1, or 0 */
-    size_t **more; /* by node: spans of its further results + 1, up to a 0 */
+    const tc_life *life; /* by value */
+    tc_place_item *item;
+    size_t n_item, cap_item;
+    size_t *of;    /* by value: its item + 1, or 0 */
+    size_t **more; /* by node: items of its further results + 1, up to a 0 */
     tc_memory **inner;
     tc_val *home;  /* by value: the buffer that it is made in, or TC_NONE */
-    bool apart;    /* buffers lie elsewhere */
-    bool within;   /* a graph of a loop: what it is given lies outside */
+    bool apart;    /* buffers are elsewhere */
+    bool within;   /* a graph of a loop: its operands are outside */
 } planner;
 
 static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block *state,
@@ -50,7 +50,7 @@ static bool writes_over(const tc_graph *g, const tc_node *node, tc_val buffer)
     return node->op == TC_OP_index_put && node->in[0] == buffer && !reads(g, node, 1, buffer);
 }
 
-/* Whether anybody reads the buffer's old numbers behind node k. */
+/* Whether the buffer's old elements are read after node k. */
 static bool read_behind(const tc_graph *g, size_t k, const tc_mutation *own)
 {
     for (size_t i = k + 1; i < g->n_node; i++)
@@ -83,29 +83,28 @@ static void find_homes(planner *p, bool *in_place)
     }
 }
 
-/* ---- spans ---- */
+/* ---- items ---- */
 
-static size_t span_of_bytes(planner *p, size_t bytes, size_t first, size_t last)
+static size_t item_new(planner *p, size_t bytes, tc_life life)
 {
     bytes = (bytes + TC_CPU_ALIGN - 1) / TC_CPU_ALIGN * TC_CPU_ALIGN;
-    tc_grow(&p->ctx->scratch, p->span, p->n_span, p->cap_span);
-    p->span[p->n_span] = (tc_span){.size = bytes, .first = first, .last = last};
-    return p->n_span++;
+    tc_grow(&p->ctx->scratch, p->item, p->n_item, p->cap_item);
+    p->item[p->n_item] = (tc_place_item){.bytes = (int64_t)bytes, .life = life};
+    return ++p->n_item;
 }
 
-static size_t span_new(planner *p, const tc_type *type, size_t first, size_t last)
+/* Working space of node k. */
+static size_t item_at(planner *p, size_t bytes, size_t k)
 {
-    return span_of_bytes(p, tc_type_bytes(type), first, last);
+    return item_new(p, bytes, (tc_life){(int32_t)k, (int32_t)k});
 }
 
-static void keep(planner *p, tc_val v, size_t step)
+static void item_of(planner *p, tc_val v)
 {
-    size_t i = v ? p->of[ti_cpu_root(p->g, v)] : 0;
-    if (i && p->span[i - 1].last < step)
-        p->span[i - 1].last = step;
+    p->of[v] = item_new(p, tc_type_bytes(ti_type_of(p->g, v)), p->life[v]);
 }
 
-/* Bytes that a kernel for a Cortex-M wants while it runs. */
+/* Scratch bytes of a kernel for a Cortex-M. */
 static void scratch(planner *p, size_t k)
 {
     const tc_node *node = p->g->node[k];
@@ -119,10 +118,10 @@ static void scratch(planner *p, size_t k)
     p->more[k] = tc_new_n(&p->ctx->arena, size_t, TC_CM_MOST_ARGS);
     for (int i = 0; i < call.n_arg; i++)
         if (call.arg[i].kind == TC_CM_SCRATCH)
-            p->more[k][n++] = 1 + span_of_bytes(p, call.arg[i].bytes, k, k);
+            p->more[k][n++] = item_at(p, call.arg[i].bytes, k);
 }
 
-/* Results that the kernel wants a place for, and nobody reads. */
+/* Unused results that the kernel needs memory for. */
 static void further(planner *p, size_t k)
 {
     const tc_node *node = p->g->node[k];
@@ -141,12 +140,11 @@ static void further(planner *p, size_t k)
         if (!p->more[k])
             p->more[k] =
                 tc_new_n(&p->ctx->arena, size_t, strlen(kernel->args)); /* more than enough */
-        p->more[k][n++] = 1 + span_new(p, type, k, k);
+        p->more[k][n++] = item_at(p, tc_type_bytes(type), k);
     }
 }
 
-/* The graphs that a loop runs: one after the other, so that the larger of both has room for
- * either. */
+/* The graphs that a loop runs: in sequence, so the larger size fits both. */
 static void plan_loop(planner *p, size_t k)
 {
     const tc_node *node = p->g->node[k];
@@ -158,39 +156,32 @@ static void plan_loop(planner *p, size_t k)
         bytes = p->inner[k][i].bytes > bytes ? p->inner[k][i].bytes : bytes;
     }
     p->more[k] = tc_new_n(&p->ctx->arena, size_t, 2);
-    p->more[k][0] = 1 + span_of_bytes(p, bytes, k, k);
+    p->more[k][0] = item_at(p, bytes, k);
 }
 
-static void find_spans(planner *p)
+static void find_items(planner *p)
 {
     const tc_graph *g = p->g;
-    size_t end = g->n_node;
     for (size_t i = 0; i < g->n_in && !p->within; i++)
-        p->of[g->in[i]] = 1 + span_new(p, ti_type_of(g, g->in[i]), 0, 0);
+        item_of(p, g->in[i]);
     for (size_t i = 0; i < g->n_mutation && !p->apart; i++)
-        p->of[g->mutation[i].before] =
-            1 + span_new(p, ti_type_of(g, g->mutation[i].before), 0, end);
+        item_of(p, g->mutation[i].before);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        for (int i = 0; i < node->n_in && !ti_cpu_is_view(node); i++)
-            keep(p, node->in[i], k);
         if (node->op == TC_OP_const || ti_cpu_is_view(node))
             continue;
         for (int i = 0; i < node->n_out; i++) {
             tc_val home = p->home[node->out[i]];
-            p->of[node->out[i]] =
-                home ? p->of[home]
-                     : 1 + span_new(p, ti_type_of(g, node->out[i]), k, k);
+            if (home)
+                p->of[node->out[i]] = p->of[home];
+            else
+                item_of(p, node->out[i]);
         }
         if (node->op == TC_OP_while_loop)
             plan_loop(p, k);
         else
             further(p, k);
     }
-    for (size_t i = 0; i < g->n_out; i++)
-        keep(p, g->out[i], end);
-    for (size_t i = 0; i < g->n_mutation; i++)
-        keep(p, g->mutation[i].after, end);
 }
 
 /* ---- the state of several methods ---- */
@@ -225,7 +216,7 @@ tc_status ti_plan_state(tc_ctx *ctx, const tc_module *module, tc_state_block *st
     return TC_OK;
 }
 
-/* Buffers, and what is made in them, lie in the block of the state. */
+/* Buffers, and what is computed in them, are in the block of the state. */
 static void place_state(planner *p, const tc_state_block *state, tc_memory *m)
 {
     const tc_graph *g = p->g;
@@ -248,6 +239,7 @@ static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block
                  .g = g,
                  .of = tc_new_n(&ctx->scratch, size_t, g->n_val),
                  .home = tc_new_n(&ctx->scratch, tc_val, g->n_val),
+                 .life = ti_graph_lives(&ctx->scratch, g, ti_cpu_root, ti_cpu_is_view),
                  .apart = state != NULL,
                  .within = within};
     tc_memory m = {.offset = tc_new_n(&ctx->arena, size_t, g->n_val),
@@ -257,15 +249,15 @@ static tc_memory plan_graph(tc_ctx *ctx, const tc_graph *g, const tc_state_block
     p.more = m.more;
     p.inner = m.inner;
     find_homes(&p, m.in_place);
-    find_spans(&p);
-    m.bytes = ti_pack_best(&ctx->scratch, p.span, p.n_span, TC_CPU_ALIGN);
+    find_items(&p);
+    m.bytes = (size_t)ti_place_items(&ctx->scratch, p.item, p.n_item, TC_CPU_ALIGN).bytes;
     for (tc_val v = 1; v < g->n_val; v++) {
         size_t i = p.of[ti_cpu_root(g, v)];
-        m.offset[v] = i ? p.span[i - 1].offset : 0;
+        m.offset[v] = i ? (size_t)p.item[i - 1].address : 0;
     }
     for (size_t k = 0; k < g->n_node; k++)
         for (size_t *at = m.more[k]; at && *at; at++)
-            *at = p.span[*at - 1].offset;
+            *at = (size_t)p.item[*at - 1].address;
     if (state) {
         m.in_state = tc_new_n(&ctx->arena, bool, g->n_val);
         place_state(&p, state, &m);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_move.c -- movement that has no kernel of its own: rows by number, where the numbers are
- * known. */
+/* cpu_move.c -- movement without a kernel: gathers with constant indices. */
 #include "cpu_forms.h"
 
 /* ---- borders ---- */
 
-/* Which place of an axis shows at each place of it with borders; the numbers come from our own
- * kernel. */
+/* The source index of each element of an axis with borders; computed by our own kernel. */
 static tc_val border_rows(tc_build *m, tc_val x, int64_t axis, const tc_attr_pad *a)
 {
     int64_t n = ti_b_type(m, x)->dim[axis], before = a->pad.v[2 * axis],
@@ -88,7 +86,7 @@ bool ti_cpu_form_triu(tc_build *m)
     return ti_cpu_done(m, ti_b_where(m, keep, x, ti_b_number(m, x, 0)));
 }
 
-/* Every number of the result by its place in the operand. */
+/* Every element of the result by its index in the operand. */
 bool ti_cpu_form_as_strided(tc_build *m)
 {
     const tc_attr_as_strided *a = m->node->attr;

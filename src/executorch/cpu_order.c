@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_order.c -- sorting, and several numbers that meet in one place: both by comparing everything
- * with everything, since no kernel of ExecuTorch does either. */
+/* cpu_order.c -- sorting, and scatters with equal indices: both by comparing all pairs, since no
+ * kernel of ExecuTorch does either. */
 #include <math.h>
 
 #include "cpu_forms.h"
@@ -20,7 +20,8 @@ static tc_val counted(tc_build *m, int64_t n, int64_t axis, int32_t rank)
 
 /* ---- sort ---- */
 
-/* Which other stands before: `other` smaller (larger), or equal and earlier; NaN is the largest. */
+/* Whether the other is before: `other` smaller (larger), or equal and earlier; NaN is the
+ * largest. */
 static tc_val before(tc_build *m, tc_val own, tc_val other, tc_val earlier, bool descending)
 {
     tc_val less = ti_b_binary(m, descending ? TC_OP_gt : TC_OP_lt, other, own);
@@ -34,7 +35,7 @@ static tc_val before(tc_build *m, tc_val own, tc_val other, tc_val earlier, bool
     return ti_b_logical_or(m, less, ti_b_logical_and(m, same, earlier));
 }
 
-/* Every number's rank is how many stand before it; its own place goes to that rank. */
+/* The rank of an element is how many are before it; its index is stored at that rank. */
 static bool sort_by_rank(tc_build *m)
 {
     const tc_attr_sort *a = m->node->attr;
@@ -56,8 +57,8 @@ static bool sort_by_rank(tc_build *m)
     return ti_cpu_done(m, sorted);
 }
 
-/* Where only the values are read: the n largest or smallest of n.  Which of equals comes first is
- * open there, so places go by rank. */
+/* If only the values are read: the n largest or smallest of n.  The order of equals is unspecified
+ * there, so indices go by rank. */
 bool ti_cpu_form_sort(tc_build *m)
 {
     const tc_attr_sort *a = m->node->attr;
@@ -75,7 +76,7 @@ bool ti_cpu_form_sort(tc_build *m)
 /* ---- scatter ---- */
 
 typedef struct meeting {
-    tc_op reduce;   /* over all that meet */
+    tc_op reduce;   /* over all with equal index */
     tc_op with_own; /* and with what was there */
     double neutral; /* who is not there counts as this */
 } meeting;
@@ -96,7 +97,7 @@ static double neutral_of(const meeting *k, tc_dtype dtype)
     return k->neutral < 0 ? least : -least - (dtype == TC_i64 ? 1024 : 1);
 }
 
-/* Numbers reduced over the axis; what stood last, the places of the result, takes the axis' place.
+/* Elements reduced over the axis; the last axis, the indices of the result, replaces it.
  */
 static tc_val met(tc_build *m, tc_op op, tc_val x, int64_t axis)
 {

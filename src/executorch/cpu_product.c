@@ -45,7 +45,8 @@ static tc_val batched(tc_build *m, tc_val x, const tc_type *result, int batch_ax
     return ti_b_reshape(m, ti_b_expand(m, x, batch_axes + 2, dim), 3, last);
 }
 
-/* PyTorch's rules: a vector is a row before, a column behind; leading axes are broadcast. */
+/* PyTorch's rules: a vector is a row on the left, a column on the right; leading axes are
+ * broadcast. */
 bool ti_cpu_form_matmul(tc_build *m)
 {
     const tc_type *x = ti_b_in_type(m, 0), *y = ti_b_in_type(m, 1), *out = ti_b_out_type(m, 0);
@@ -199,7 +200,7 @@ static bool read_operand(tc_build *m, const tc_einsum *e, int i, lettered *x)
     return true;
 }
 
-/* Axes that nobody else names are summed. */
+/* Axes that no other operand has are summed. */
 static void sum_away(tc_build *m, lettered *x, const lettered *other, const lettered *out)
 {
     int64_t axis[TC_MAX_RANK];
@@ -223,7 +224,7 @@ static tc_val in_order(tc_build *m, const lettered *x, const uint8_t *letter, in
     return ti_b_permute(m, x->val, perm);
 }
 
-/* Letters of x for which in_y and in_out are as asked, with the product of their extents. */
+/* Labels of x with in_y and in_out as given, with the product of their extents. */
 static int64_t gather_letters(tc_build *m, const lettered *x, const lettered *y,
                               const lettered *out, bool in_y, bool in_out, uint8_t *letter, int *n,
                               int64_t *dim)
@@ -376,8 +377,7 @@ static bool conv_deep(tc_build *m, tc_val x, const tc_attr_conv *a)
     return ti_cpu_done(m, ti_b_permute(m, sum, (int64_t[]){0, 2, 1, 3, 4}));
 }
 
-/* A batch of one, borders that are not the same on both sides as a pad of their own, three axes one
- * by one. */
+/* A batch of one, asymmetric borders as a separate pad, three axes one by one. */
 bool ti_cpu_form_conv(tc_build *m)
 {
     const tc_attr_conv *a = m->node->attr;
@@ -401,7 +401,7 @@ bool ti_cpu_form_conv(tc_build *m)
                                   m->node->n_in));
 }
 
-/* Zeros between the rows of an axis: s - 1 behind each, none behind the last. */
+/* Zeros between the rows of an axis: s - 1 after each, none after the last. */
 static tc_val spread(tc_build *m, tc_val x, int64_t axis, int64_t s)
 {
     if (m->status != TC_OK || s == 1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cpu_reduce.c -- reductions, scans and norms without a kernel of their own. */
+/* cpu_reduce.c -- reductions, scans and norms without a kernel. */
 #include <math.h>
 
 #include "cpu_forms.h"
@@ -9,7 +9,10 @@ bool ti_cpu_form_sum(tc_build *m)
 {
     static const int64_t over[] = {1, 2};
     const tc_type *t = ti_b_in_type(m, 0);
-    int64_t axis = ((const tc_attr_axes *)m->node->attr)->axes.v[0], dim[] = {1, 1, 1, 1};
+    const tc_attr_axes *a = m->node->attr;
+    if (a->axes.n != 1)
+        return false;
+    int64_t axis = a->axes.v[0], dim[] = {1, 1, 1, 1};
     for (int i = 0; i < t->rank; i++)
         dim[i < axis ? 0 : i == axis ? 1 : 3] *= t->dim[i];
     tc_val x = ti_b_reshape(m, ti_b_in(m, 0), 4, dim);
@@ -39,7 +42,7 @@ bool ti_cpu_form_logsumexp(tc_build *m)
     return ti_cpu_done(m, ti_b_add(m, shift, ti_b_log(m, sum)));
 }
 
-/* (sum |x|^ord)^(1/ord), and what becomes of it at 0 and at infinity. */
+/* (sum |x|^ord)^(1/ord), and its limits at 0 and infinity. */
 bool ti_cpu_form_norm(tc_build *m)
 {
     const tc_attr_norm *a = m->node->attr;
@@ -76,7 +79,7 @@ bool ti_cpu_form_cumprod(tc_build *m)
     return ti_cpu_done(m, ti_b_cat(m, axis, row, (int)n));
 }
 
-/* How many of the boundaries lie below x, or not above it. */
+/* How many of the boundaries are below x, or not above it. */
 bool ti_cpu_form_bucketize(tc_build *m)
 {
     const tc_attr_bucketize *a = m->node->attr;
@@ -105,8 +108,8 @@ bool ti_cpu_form_rms_norm(tc_build *m)
     return ti_cpu_done(m, ti_b_in(m, 1) ? ti_b_mul(m, y, ti_cpu_real(m, 1)) : y);
 }
 
-/* x / y of f32, rounded once: kernels multiply by 1 / y where y is one number, and a last place
- * more or less in a scale is another code for the numbers at its ends. */
+/* x / y of f32, rounded once: kernels multiply by 1 / y where y is a scalar, and a difference in
+ * the last place of a scale changes codes at its ends. */
 static tc_val ratio(tc_build *m, tc_val x, tc_val y)
 {
     tc_val wide_x = ti_b_cast(m, x, TC_f64), wide_y = ti_b_cast(m, y, TC_f64);

@@ -98,7 +98,7 @@ static bool layers(tc_build *m, tc_op op)
     ti_cpu_give(m, 0, a->batch_first ? ti_b_permute(m, x, (int64_t[]){1, 0, 2}) : x);
     ti_cpu_give(
         m, 1,
-        ti_b_cat(m, 0, h, (int)cells)); /* [cells * batch, hidden]: the same numbers in order */
+        ti_b_cat(m, 0, h, (int)cells)); /* [cells * batch, hidden]: the same elements in order */
     if (states == 2)
         ti_cpu_give(m, 2, ti_b_cat(m, 0, c, (int)cells));
     return true;

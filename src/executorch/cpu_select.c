@@ -21,7 +21,7 @@ static void grid_operands(tc_build *m, const tc_quant *q, tc_val *scale, tc_val 
     *zero = ti_b_data(m, whole, q->zero);
 }
 
-/* x by the kernel that goes between real numbers and the codes of the domain q, into `type`. */
+/* x by the kernel between real values and the codes of the domain q, into `type`. */
 static tc_val convert(tc_build *m, tc_op op, tc_val x, const tc_quant *q, const tc_type *type)
 {
     tc_val in[3] = {x};
@@ -39,8 +39,8 @@ static const tc_type *real_type(tc_build *m, const tc_type *t)
     return ti_type_make(m->ctx, TC_f32, t->rank, t->dim);
 }
 
-/* The real numbers of a value; those of a constant are known, and those of a sum on its 32-bit grid
- * are the sum. */
+/* The real values of a value; a constant is dequantized, and a sum on its 32-bit grid is read
+ * directly. */
 static tc_val real_of(tc_build *m, tc_val x)
 {
     const tc_type *t = ti_b_type(m, x);
@@ -64,8 +64,7 @@ static bool rule_rescale(tc_build *m)
     return true;
 }
 
-/* Numbers that are only moved are moved as codes; padding and the like make new ones, and so does
- * adding at places. */
+/* Movement works on codes; padding and the like make new elements, and so does scatter-add. */
 static bool moves_codes(const tc_node *node)
 {
     if (node->op == TC_OP_index_put && ((const tc_attr_index_put *)node->attr)->accumulate)
@@ -98,6 +97,8 @@ static bool rule_typed(tc_build *m)
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *t = ti_b_out_type(m, i);
         y = made->out[i];
+        if (t->quant)
+            y = ti_cpu_no_nan(m, y);
         if (t->quant && lib->only_finite)
             y = ti_cpu_finite(m, y, t->quant);
         ti_cpu_give(m, i, t->quant ? convert(m, TC_OP_quantize, y, t->quant, t) : y);
@@ -228,8 +229,8 @@ static void save_from_writes(tc_module *module)
     }
 }
 
-/* What a round leaves is written over what it was given, one value after the other: one that shows
- * another's old numbers is copied before. */
+/* The results of an iteration overwrite the state, one value after the other: one that aliases
+ * another's old content is copied before. */
 static void save_from_rounds(tc_graph *body)
 {
     for (size_t i = 0; i < body->n_out; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu_window.c -- windows and resampling: pools of one and three axes by those of two; resampling
- * of any kind by the numbers that our own kernel gives for a single axis. */
+ * of any kind by the weights that our own kernel gives for a single axis. */
 #include "cpu_forms.h"
 
 /* ---- pools ---- */
@@ -10,7 +10,7 @@ static tc_ints two(tc_build *m, int64_t a, int64_t b)
     return ti_ints_copy(&m->ctx->arena, (int64_t[]){a, b}, 2);
 }
 
-/* A pool as its record says, over axes i (or none: extent 1) and k of it. */
+/* A pool with the attributes of its record, over axes i (or none: extent 1) and k of it. */
 static const void *flat_pool(tc_build *m, int i, int k)
 {
     const tc_attr_max_pool *p = m->node->attr;
@@ -46,8 +46,7 @@ static bool pool_line(tc_build *m)
     return true;
 }
 
-/* Planes first, then depth, which stands in the place of the height of planes as wide as the planes
- * are large. */
+/* Planes first, then depth, as the height of planes whose width is the size of a plane. */
 static bool pool_deep(tc_build *m)
 {
     const tc_type *t = ti_b_in_type(m, 0), *out = ti_b_out_type(m, 0);
@@ -127,8 +126,8 @@ bool ti_cpu_form_adaptive_max_pool(tc_build *m)
 
 /* ---- resampling ---- */
 
-/* How much each of n places along an axis counts for each place of the result: [n, out], by our own
- * kernel on n channels of which each has a one somewhere else. */
+/* The weight of each of n input elements along an axis for each output: [n, out], by our own kernel
+ * on n one-hot channels. */
 static const float *axis_weights(tc_build *m, int i, int64_t n, int64_t out)
 {
     const tc_attr_upsample *a = m->node->attr;
@@ -147,7 +146,7 @@ static const float *axis_weights(tc_build *m, int i, int64_t n, int64_t out)
     return y.data;
 }
 
-/* Each place of the result shows one of the operand: the one that counts. */
+/* Each output copies one element of the operand: the one with weight 1. */
 static tc_val resample_rows(tc_build *m, tc_val x, int64_t axis, const float *weight, int64_t n,
                             int64_t out)
 {
@@ -210,7 +209,7 @@ bool ti_cpu_form_upsample_cubic(tc_build *m)
 
 /* ---- windows as columns ---- */
 
-/* For every place of the kernel, every place of the result: where it reads. */
+/* For every tap of the kernel and every output: the index that it reads. */
 static tc_val window_rows(tc_build *m, tc_val x, int64_t axis, int64_t kernel, int64_t places,
                           int64_t dilation, int64_t stride)
 {

@@ -74,7 +74,7 @@ static bool have(tc_isa isa)
 
 static const char *const name[TC_ISA_COUNT] = {"plain", "neon", "dot", "avx2", "avx512", "amx"};
 
-/* Written once, before anybody reads it. */
+/* Written once, before the first read. */
 static tc_isa best;
 
 static void find_best(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast.h -- which quick kernels this processor can run: asked once.
+/* fast.h -- which fast kernels this processor can run; detected once.
  *
- * Every level gives the same bits as num/; tests walk through all that the machine has. */
+ * Every level gives the same bits as num/; tests run all levels of the machine. */
 #ifndef TC_FAST_H
 #define TC_FAST_H
 
@@ -17,7 +17,7 @@ typedef enum tc_isa {
     TC_ISA_COUNT
 } tc_isa;
 
-/* The best level here, or the one that the environment's TOSAC_ISA names, where it is here. */
+/* The best level here, or the one named by TOSAC_ISA, if available. */
 tc_isa ti_fast_isa(void);
 bool ti_isa_here(tc_isa isa);
 

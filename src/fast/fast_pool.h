@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast_pool.h -- what is done channel by channel to an image with its channels last: the largest of
- * windows, PReLU; with the bits of num/. */
+/* fast_pool.h -- per-channel operators on NHWC images: max pooling, PReLU; with the bits of
+ * num/. */
 #ifndef TC_FAST_POOL_H
 #define TC_FAST_POOL_H
 
@@ -13,7 +13,7 @@ typedef struct tc_max_pool {
     int64_t kernel[2], stride[2], before[2], dilation[2];
 } tc_max_pool;
 
-/* NaN is larger than all; a window without elements gives the least number. */
+/* NaN is larger than all; a window without elements gives the least value. */
 void ti_max_pool_run(const tc_max_pool *p, const void *x, void *y);
 
 /* x > 0 ? x : weight[c] * x over rows of c channels. */

@@ -47,7 +47,7 @@ static void fill_group(tc_ctx *ctx, const tc_finish *f, tc_group *g, const int32
     g->left1 = left[1];
 }
 
-/* Panels of the next group when so many are left: one alone is the most expensive. */
+/* Panels of the next group when n are left: a single one is the most expensive. */
 static size_t next_panels(size_t left, size_t most, bool even)
 {
     if (even)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finish.h -- what becomes of sums while they are still in registers: RESCALE, clamp, narrower.
+/* finish.h -- epilogue of sums in registers: RESCALE, clamp, narrowing.
  *
  * Columns (output channels) are taken in groups of panels, a panel being a register of sums.  With
  * p panels in a group, register lanes of four hold columns so that narrowing, which joins registers
@@ -17,8 +17,8 @@
 /* One group.  Lists by slot, panel after panel; those with two forms are for even and odd sums. */
 typedef struct tc_group {
     size_t panels, first, columns; /* first column, and how many are real */
-    const int32_t *start;          /* what a sum begins with */
-    const int32_t *m0, *m1;        /* multipliers; m1: those of odd sums in even places */
+    const int32_t *start;          /* initial values of sums */
+    const int32_t *m0, *m1;        /* multipliers; m1: those of odd sums at even indices */
     const int64_t *half0, *half1, *left0, *left1;
     const int32_t *right;
     bool shifts_left;
@@ -28,7 +28,7 @@ typedef struct tc_finish {
     size_t width;      /* sums in a register */
     size_t columns;
     size_t row_bytes;  /* of y */
-    bool narrows;      /* else y is the sums */
+    bool narrows;      /* else y receives the sums */
     bool quick;        /* the formula above holds; otherwise ti_narrow_rows() serves */
     tc_narrow narrow;
     tc_group *group;
@@ -40,8 +40,8 @@ typedef struct tc_finish {
 void ti_finish_init(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                     const int32_t *start, const tc_narrow *narrow);
 
-/* The same with groups of 1, 2 or 4 panels, the last one perhaps with columns that are none; all of
- * 2 where that is the most. */
+/* The same with groups of 1, 2 or 4 panels, the last one perhaps padded with columns; all of 2
+ * where that is the most. */
 void ti_finish_init_even(tc_ctx *ctx, tc_finish *f, size_t columns, size_t width, size_t most,
                          const int32_t *start, const tc_narrow *narrow);
 
@@ -56,7 +56,7 @@ static inline size_t ti_group_column(size_t width, size_t panels, size_t slot)
 void ti_finish_slots(const tc_finish *f, const tc_group *g, const int32_t *sum, size_t rows,
                      uint8_t *y);
 
-/* Entries of a table of 256 in place of bytes. */
+/* Bytes replaced by entries of a table of 256. */
 void ti_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n);
 
 #endif

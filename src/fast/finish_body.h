@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finish_body.h -- finish_x86.h's part that is alike for every width. */
+/* finish_body.h -- the part of finish_x86.h common to all widths. */
 #include "width_x86.h"
 
 /* Every row of one panel: sums to scaled sums. */

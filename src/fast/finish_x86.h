@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finish_x86.h -- finish.h's formula on registers; included where sums are made. */
+/* finish_x86.h -- finish.h's formula on registers; included where sums are computed. */
 #ifndef TC_FINISH_X86_H
 #define TC_FINISH_X86_H
 
@@ -36,7 +36,7 @@ TC_AVX512 TC_INLINE __m512i ti_dot512(__m512i acc, __m512i x, __m512i w, const b
 }
 TC_AVX2 TC_INLINE __m256i ti_dot256(__m256i acc, __m256i x, __m256i w, const bool words)
 {
-    (void)words; /* there is nothing else */
+    (void)words; /* there is no other case */
     return _mm256_add_epi32(acc, _mm256_madd_epi16(x, w));
 }
 
@@ -86,7 +86,8 @@ TC_AVX512 TC_INLINE void ti_words512(const tc_finish *f, const tc_group *g, cons
         _mm256_storeu_si256((__m256i *)(void *)word, _mm512_cvtsepi32_epi16(v[0]));
     } else if (panels == 2) {
         _mm512_storeu_si512(word, _mm512_packs_epi32(v[0], v[1]));
-    } else { /* eight columns a lane; with three panels the last four of each second are none */
+    } else { /* eight columns a lane; with three panels the last four of every second lane are
+              * unused */
         __m512i a = _mm512_packs_epi32(v[0], v[1]);
         __m512i b = _mm512_packs_epi32(v[2], v[panels - 1]);
         const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, working space the
- * caller's. */
+/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, scratch from the
+ * caller. */
 #include "float.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
     F(dnnl_, primitive_execute) F(dnnl_, reorder_primitive_desc_create) F(dnnl_, stream_create) \
     F(dnnl_, stream_destroy) F(dnnl_, stream_wait)
 
-/* The library is loaded with the first product: most of what the compiler does needs none. */
+/* The library is loaded with the first product: most compilations need none. */
 static struct {
     TC_LATE_POINTERS(ONEDNN)
 } dnnl;
@@ -48,22 +48,22 @@ typedef struct arguments {
 struct tc_product {
     dnnl_primitive_t primitive;
     arguments *own;   /* made once */
-    atomic_flag *taken; /* a call has them in hand */
+    atomic_flag *taken; /* passed to each call */
     dnnl_memory_desc_t a, b, y, bias, scratch;
-    void *packed_b; /* NULL: b comes with the call */
+    void *packed_b; /* NULL: b is passed to each call */
     bool repacked;  /* it is a copy */
-    bool waits;     /* it is made by ti_product_load() */
+    bool waits;     /* created by ti_product_load() */
     dnnl_memory_desc_t plain_b;
     const void *b_data;
-    const tc_ctx *mapped; /* not NULL: packed_b is the file's own, and may be there often */
+    const tc_ctx *mapped; /* not NULL: packed_b is the mapped file, possibly shared */
     const void *bias_data;
     bool has_extra, has_bias;
     size_t scratch_bytes;
-    size_t n_clamp; /* numbers that are clamped to [lo, hi] afterwards; 0: none */
+    size_t n_clamp; /* elements clamped to [lo, hi] afterwards; 0: none */
     float lo, hi;
 };
 
-/* One for the process, written once; it holds no state of a computation. */
+/* One per process, written once; holds no state of a computation. */
 static dnnl_engine_t engine;
 
 static void make_engine(void)
@@ -81,7 +81,7 @@ bool ti_product_here(void)
     return engine != NULL;
 }
 
-/* The library's handles on the way to a product; they go with the context at the latest. */
+/* The library's handles while a product is built; freed with the context at the latest. */
 typedef struct making {
     dnnl_primitive_attr_t attr;
     dnnl_primitive_desc_t desc;
@@ -109,8 +109,8 @@ static void drop_product(void *what)
     dnnl.primitive_destroy(p->primitive);
 }
 
-/* Streams are not shared between threads; a thread's own goes with it.  A thread that computes does
- * so alone: the library starts none of its own under it. */
+/* Streams are per thread and freed with it.  A thread computes alone: the library starts no threads
+ * of its own. */
 static pthread_key_t stream_key;
 
 static void end_stream(void *stream)
@@ -167,7 +167,7 @@ static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t 
     return good;
 }
 
-/* data laid out as `from`, copied into memory laid out as `to`. */
+/* data in layout `from`, copied to layout `to`. */
 static void *repack(tc_arena *room, const dnnl_memory_desc_t *from, const void *data,
                     const dnnl_memory_desc_t *to)
 {
@@ -192,14 +192,14 @@ static void *repack(tc_arena *room, const dnnl_memory_desc_t *from, const void *
     return good ? packed : NULL;
 }
 
-/* Weights that are packed already, of one content. */
+/* Packed weights of one content. */
 typedef struct packing {
     dnnl_memory_desc_t plain, form;
     void *data;
     struct packing *next;
 } packing;
 
-/* A number for what they hold: four chains at once, at the memory's pace. */
+/* A hash of their content: four chains at once, at memory bandwidth. */
 static uint64_t content(const uint8_t *data, size_t size)
 {
     const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
@@ -223,13 +223,13 @@ static void *find_packing(const packing *p, const dnnl_memory_desc_t *from,
     return p ? p->data : NULL;
 }
 
-/* What a context keeps of its products.  The lists of an entry grow, and those that an attempt has
- * found must stay as they are: it has a map of its own. */
+/* The products of a context.  The lists of an entry grow, and those found before an attempt must
+ * not change: an attempt has its own map. */
 typedef struct kept {
     tc_map packed;             /* weights in the form of a product, by their content */
     const struct kept *before; /* those from before an attempt, or NULL */
     unsigned n_attempt;
-    bool plain; /* weights are too many for a second copy */
+    bool plain; /* no second copy of weights: too many */
     bool wait;  /* they are packed later */
 } kept;
 
@@ -267,7 +267,7 @@ void ti_product_unload(tc_product *p)
         p->packed_b = NULL;
 }
 
-/* The same, once for all products that want it: a model that is calibrated is planned five times.
+/* The same, shared by all products that need it: calibration plans a model five times.
  */
 static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
                          const dnnl_memory_desc_t *to)
@@ -322,8 +322,8 @@ static bool is_quick(dnnl_primitive_desc_t pd)
     return !ti_text_starts(name, "ref");
 }
 
-/* oneDNN's relu and clip turn NaN into a number.  Where one is the last operation, on numbers
- * without gaps, it is ours: how many are left for the library. */
+/* oneDNN's relu and clip turn NaN into a number.  If the last operation is one, on a contiguous
+ * result, it is done here: how many are left for the library. */
 static int keep_clamp(tc_product *p, const recipe *r)
 {
     int last = r->n_then - 1;
@@ -357,9 +357,9 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
     p->own = tc_new(&ctx->arena, arguments);
     p->taken = tc_new(&ctx->arena, atomic_flag);
     atomic_flag_clear(p->taken);
-    ti_ctx_defer(ctx, drop_product, p); /* before anything is there that running out could lose */
+    ti_ctx_defer(ctx, drop_product, p); /* before anything is allocated that a failure could leak */
     ti_ctx_defer(ctx, drop_making, m);
-    dnnl.set_num_threads(1); /* products decide how many threads they use when they are made */
+    dnnl.set_num_threads(1); /* products fix their number of threads when created */
     bool good = make_attr(r->then, n_then, r->y, &m->attr) &&
                 dnnl.primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
                     dnnl_success &&
@@ -379,7 +379,7 @@ static tc_product *finish(tc_ctx *ctx, const recipe *r)
             p->repacked = !same;
             if (same && TC_OWN(ctx, PRODUCT, kept)->plain)
                 p->mapped = ctx;
-            if (!same) /* what is packed stands for it */
+            if (!same) /* the packed copy replaces it */
                 ti_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
         }
     }
@@ -398,7 +398,7 @@ static void channels_last(const tc_type *t, dnnl_memory_desc_t *out)
 }
 
 /* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are
- * groups; transposed ones are [ic, oc / groups, k...].  plain: as they lie; any: the library's
+ * groups; transposed ones are [ic, oc / groups, k...].  plain: as stored; any: the library's
  * choice. */
 static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
                          dnnl_memory_desc_t *plain, dnnl_memory_desc_t *any)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* float.h -- f32 convolution and matrix product, prepared once and run many times.
  *
- * Image operands and results are channels last in memory ([n, spatial..., c]), which is what the
- * library's kernels like best; matrices may have any strides.  Sums are within rounding of num/'s.
- * Built without oneDNN, or where it cannot be loaded, every ti_product_* constructor answers NULL
- * and num/ serves. */
+ * Image operands and results are channels last in memory ([n, spatial..., c]), which suits the
+ * library's kernels best; matrices may have any strides.  Sums are within rounding of num/'s. Built
+ * without oneDNN, or where it cannot be loaded, every ti_product_* constructor returns NULL and
+ * num/ is used. */
 #ifndef TC_FLOAT_H
 #define TC_FLOAT_H
 
@@ -12,9 +12,9 @@
 
 typedef struct tc_product tc_product;
 
-/* What happens to the result before it is stored, in order. */
+/* Operations on the result before it is stored, in order. */
 typedef enum tc_then_kind {
-    TC_THEN_add, /* + the extra operand, which is laid out as the result is; only as the first */
+    TC_THEN_add, /* + the extra operand, in the result's layout; only as the first */
     TC_THEN_relu,
     TC_THEN_clip, /* to [a, b] */
     TC_THEN_hardswish,
@@ -32,19 +32,19 @@ typedef struct tc_then {
 
 enum { TC_MAX_THEN = 4 };
 
-/* A matrix operand: logical extents and, for each, the distance between neighbours. */
+/* A matrix operand: logical extents and the stride of each. */
 typedef struct tc_strided {
     int32_t rank;
     int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
 } tc_strided;
 
-/* Whether there are any: the library is loaded for the answer. */
+/* Whether the library is available; loads it. */
 bool ti_product_here(void);
-/* Whether products that are made from now on keep weights as they are: no second copy of them. */
+/* Whether products created from now on use weights in place: no packed copy. */
 void ti_product_keep_plain(tc_ctx *ctx, bool plain);
 
-/* Whether products that are made from now on wait for their weights: they are packed by
- * ti_product_load(), from the numbers that are there then, and may be let go. */
+/* Whether products created from now on wait for their weights: ti_product_load() packs them, from
+ * the data of that time, and they may be freed. */
 void ti_product_wait(tc_ctx *ctx, bool wait);
 TC_MUST_USE bool ti_product_load(tc_product *product, tc_arena *room);
 void ti_product_unload(tc_product *product);
@@ -58,15 +58,15 @@ tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, cons
                               int n_then);
 
 /* y = a b + bias over equal ranks; batch axes of a and b are equal to y's or 1.  b_data: its
- * numbers when they are constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
+ * elements when constant, else NULL.  bias: a constant of y's last extent, or type NULL. */
 tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then);
 
-/* Whether b's numbers were copied into a form of its own: it does not look at them any more. */
+/* Whether b was copied into a packed form: the original is not read any more. */
 bool ti_product_packed(const tc_product *product);
 
-/* Bytes of working space a run wants, 64-byte aligned. */
+/* Bytes of scratch for a run, 64-byte aligned. */
 size_t ti_product_scratch(const tc_product *product);
 
 /* b: NULL when it was packed.  extra: the operand of TC_THEN_add, or NULL.

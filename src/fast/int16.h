@@ -2,9 +2,9 @@
 /* int16.h -- products of 16-bit values and sums of 48 bits, prepared once and run many times, with
  * the bits of num/.
  *
- * Products of a 16-bit and an 8-bit number are below 2^22: where the weights of a channel say that
- * its sum fits 32 bits it is made there, otherwise by parts that do.  A narrow is RESCALE from 48
- * bits, whose multipliers have 16; without one, y is the sums, 64 bits each. */
+ * Products of 16 and 8 bits are below 2^22: a channel is summed in 32 bits if its weights allow,
+ * else in parts that fit.  A narrow is RESCALE from 48 bits, whose multipliers have 16; without
+ * one, y is the sums, 64 bits each. */
 #ifndef TC_INT16_H
 #define TC_INT16_H
 
@@ -33,7 +33,7 @@ void ti_matmul16_run(const tc_matmul16 *m, const int16_t *a, const int16_t *b, v
 
 /* ---- shared inside fast/ ---- */
 
-/* Whether a sum of int16 times these n weights, `apart` from each other, and a bias stays within 32
+/* Whether a sum of int16 times these n weights, at stride `apart`, and a bias stays within 32
  * bits. */
 bool ti_sum16_fits(const int8_t *w, size_t n, size_t apart, int64_t bias);
 

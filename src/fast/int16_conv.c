@@ -7,7 +7,7 @@
 
 struct tc_conv16 {
     tc_windows window;
-    tc_dense8 *part; /* the whole, finished in registers, or sums of 32 bits of so many elements */
+    tc_dense8 *part; /* the whole, finished in registers, or sums of 32 bits over n elements */
     size_t n_part;
     bool whole, narrows;
     tc_narrow narrow;

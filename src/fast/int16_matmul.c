@@ -16,7 +16,7 @@ struct tc_matmul16 {
     size_t n, h, c, w;
     tc_dense8 *part; /* of so many elements each */
     size_t n_part;
-    int8_t *packed; /* high and low of each b, where it is known; NULL: packed for each run */
+    int8_t *packed; /* high and low of each b, if constant; NULL: packed for each run */
     bool narrows;
     tc_narrow narrow;
 };
@@ -168,8 +168,7 @@ tc_matmul16 *ti_matmul16_new(tc_ctx *ctx, const tc_type *a, tc_tensor known_b,
 }
 
 
-/* Some rows of a, of which so many bytes are left: where they are, or a copy that may be read past
- * its end. */
+/* Rows of a with n bytes left: in place, or a copy that may be read past its end. */
 static void take_rows(const tc_matmul16 *m, const int16_t *a, size_t some, size_t left,
                       uint8_t *copy, const uint8_t **row)
 {

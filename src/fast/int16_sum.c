@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int16_sum.c -- sums of 48 bits that are made by parts. */
+/* int16_sum.c -- 48-bit sums from partial sums. */
 #include "int16.h"
 
 #include "fast.h"

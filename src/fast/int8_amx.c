@@ -5,13 +5,13 @@
 
 #include "finish_x86.h"
 
-#if defined(TC_X86) && defined(__linux__) /* fast.c finds tiles there alone */
+#if defined(TC_X86) && defined(__linux__) /* fast.c finds tiles on such machines only */
 
 #define TC_AMX __attribute__((target("amx-tile,amx-int8")))
 
 enum { ROWS = 16, AT_ONCE = 4 };
 
-/* A constant: compilers take it that only its first word is read. */
+/* A constant: compilers assume that only its first word is read. */
 static const struct {
     uint8_t palette, start, reserved[14];
     uint16_t bytes[16];
@@ -115,7 +115,7 @@ void ti_amx_group(const tc_dense8 *d, const tc_group *g, const int8_t *b, const 
         ptrdiff_t apart = r + 1 < rows ? row[r + 1] - row[r] : 0;
         for (n = 1; n < ROWS && r + n < rows && row[r + n] - row[r + n - 1] == apart;)
             n++;
-        if (apart < 0 || n == 1) /* the next one is somewhere else */
+        if (apart < 0 || n == 1) /* the next one is not adjacent */
             apart = 0;
         of_panels[kind].sums(d, b, row[r], (size_t)apart, sum);
         of_panels[kind].finish(d, g, start, more ? more + r : NULL, sum, n,

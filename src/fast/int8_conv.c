@@ -3,7 +3,7 @@
  *
  *   sum (x - zx) w  =  sum (x + 128) w  -  (zx + 128) sum w
  *
- * where elements are kept without sign; where they keep it, the 128 are not there. */
+ * for unsigned elements; without the 128 for signed ones. */
 #include "int8_tile.h"
 
 struct tc_conv8 {
@@ -11,7 +11,7 @@ struct tc_conv8 {
     tc_dense8 dense;
 };
 
-/* What each channel starts from: bias, and what the zero points take back. */
+/* Initial value of each channel: bias, and the correction for zero points. */
 static const int32_t *starts(tc_ctx *ctx, tc_tensor w, tc_tensor bias, size_t n, size_t depth,
                              int32_t zero)
 {

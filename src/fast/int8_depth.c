@@ -3,9 +3,9 @@
  *
  *   sum (x - zx) w  =  sum x w  -  zx sum w
  *
- * Channels that follow each other are taken together, a few taps at a time: interleaving the bytes
- * of four taps (words of two) puts the taps of a channel side by side, channels in the order that
- * finish.h has for groups of panels. */
+ * Consecutive channels are computed together, a few taps at a time: interleaving the bytes of four
+ * taps (words of two) makes the taps of a channel adjacent, channels in the order that finish.h has
+ * for groups of panels. */
 #include "int16.h"
 
 #include "finish_x86.h"
@@ -21,7 +21,7 @@ struct tc_depth8 {
     form form;
     tc_windows window;
     tc_finish finish;
-    size_t units;          /* of so many taps, the last one filled up by weights of zero */
+    size_t units;          /* units of n taps, the last one padded by weights of zero */
     const size_t *tap;     /* bytes from a row's beginning, for all taps of all units */
     const uint8_t *packed; /* [group][unit][panel][width][taps] */
 };
@@ -58,7 +58,7 @@ static size_t unit_bytes(const tc_depth8 *d, const tc_group *g)
     return g->panels * d->form.width * d->form.taps * weight_bytes(&d->form);
 }
 
-/* Where the taps are; those that fill up the last unit read the first. */
+/* Offsets of the taps; those that pad the last unit read the first. */
 static void find_taps(tc_ctx *ctx, tc_depth8 *d)
 {
     size_t taps = d->window.n_segment;
@@ -87,7 +87,7 @@ static void pack(tc_ctx *ctx, tc_depth8 *d, const int8_t *w)
                 int16_t v = w[t * c + g->first + column];
                 memcpy(out + at + t / d->form.taps * unit_bytes(d, g) +
                            (s * d->form.taps + t % d->form.taps) * each,
-                       &v, each); /* little end first */
+                       &v, each); /* little endian */
             }
         at += d->units * unit_bytes(d, g);
     }
@@ -172,7 +172,7 @@ static void group_plain(const tc_depth8 *d, const tc_group *g, const uint8_t *w,
 
 #ifdef TC_X86
 
-/* The bytes of four taps of 16 * panels channels, a channel's side by side. */
+/* The bytes of four taps of 16 * panels channels, a channel's adjacent. */
 TC_AVX512 TC_INLINE void taps512(const uint8_t *row, const size_t *tap, const int panels,
                                  __m512i *out)
 {

@@ -38,7 +38,7 @@ tc_matmul8 *ti_matmul8_new(tc_ctx *ctx, const tc_type *a, const tc_type *b, int3
 
 static size_t round_up(size_t n) { return (n + 63) / 64 * 64; }
 
-/* Rows of a, packed b, what sums begin with by slot, and by row. */
+/* Rows of a, packed b, initial sums by slot, and by row. */
 static size_t kept_bytes(const tc_matmul8 *m)
 {
     size_t each = m->dense.form.kept == TC_KEPT_s16 ? 2 : 1;
@@ -191,7 +191,7 @@ TC_AVX2 static void row_sums_avx2(const int8_t *a, size_t rows, size_t c, int32_
 }
 #endif
 
-/* What each row's sums have more: -zb times the sum of its elements as they are kept. */
+/* Correction of each row: -zb times the sum of its elements as they are kept. */
 static void add_rows(const tc_matmul8 *m, const int8_t *a, size_t rows, int32_t *out)
 {
     int32_t more = m->dense.form.kept == TC_KEPT_u8 ? 128 * (int32_t)m->c : 0;

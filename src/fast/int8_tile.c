@@ -78,7 +78,7 @@ void ti_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t s
 
 /* ---- tiles ---- */
 
-/* One group of a product, and what its sums begin with: by slot, and by row (or NULL). */
+/* One group of a product, and its initial sums: by slot, and by row (or NULL). */
 typedef struct side {
     const tc_dense8 *d;
     const tc_group *g;
@@ -88,7 +88,7 @@ typedef struct side {
 
 typedef void tile(const side *t, const uint8_t *const *row, uint8_t *y);
 
-/* How many rows a tile takes when so many are left, and which it is. */
+/* How many rows a tile takes when n are left, and which it is. */
 typedef struct tile_choice {
     size_t rows;
     tile *run;
@@ -150,7 +150,7 @@ TC_INLINE int32_t dword(const uint8_t *p)
 EACH_512(TILE_512)
 EACH_256(TILE_256)
 
-/* The highest that is not above what is left; the lists go down. */
+/* The highest not above the rest; the lists are descending. */
 static tile_choice choose_512(size_t panels, size_t left, bool words)
 {
 #define CHOOSE_512(R, P)                                                                           \

@@ -21,16 +21,16 @@ typedef struct tc_dense8 {
     size_t n_segment, length, units; /* of a segment: elements, dwords */
     const size_t *segment;           /* where each begins, from a row's first byte */
     const int8_t *packed;
-    bool by_tiles; /* of bytes: units are a multiple of 16; rows may be read where there are none */
+    bool by_tiles; /* of bytes: units are a multiple of 16; rows may be read past the end */
 } tc_dense8;
 
-/* Elements of a segment; by tiles where there are some, and they would not be mostly empty. */
+/* Elements of a segment; padded to tiles if they exist and would not be mostly empty. */
 void ti_dense8_length(tc_dense8 *d, size_t length);
 
-/* Bytes behind the rows that may be read, when they are `apart`. */
+/* Bytes that may be read after the rows, at stride `apart`. */
 size_t ti_dense8_overread(const tc_dense8 *d, size_t apart);
 
-/* Bytes that the packed columns take. */
+/* Bytes of the packed columns. */
 size_t ti_dense8_bytes(const tc_dense8 *d);
 
 /* Element k of column j is b[j * column + k * step]. */
@@ -39,15 +39,15 @@ void ti_dense8_pack(const tc_dense8 *d, const int8_t *b, size_t column, size_t s
 /* Of one group. */
 size_t ti_group_bytes(const tc_dense8 *d, const tc_group *g);
 
-/* Around runs of a product: tiles are made ready, and left. */
+/* Around runs of a product: configure and release tiles. */
 void ti_dense8_begin(const tc_dense8 *d);
 void ti_dense8_end(const tc_dense8 *d);
 
-/* Memory for packed columns, where a line of the cache begins. */
+/* Memory for packed columns, aligned to a cache line. */
 int8_t *ti_dense8_memory(tc_ctx *ctx, const tc_dense8 *d);
 
-/* Rows to y, whose rows follow each other.  start: what sums begin with, by slot, group after group
- * (NULL: as ti_finish_init() was told); more: and by row, or NULL. */
+/* Rows to y, contiguous.  start: initial sums by slot, group after group (NULL: as given to
+ * ti_finish_init()); more: and by row, or NULL. */
 void ti_dense8_run(const tc_dense8 *d, const uint8_t *const *row, size_t rows, const int32_t *start,
                    const int32_t *more, uint8_t *y);
 

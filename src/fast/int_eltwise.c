@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* int_eltwise.c -- see int_eltwise.h.  A block of elements at a time goes through 32-bit numbers
- * that stay near; the loops are plain C, compiled once for each level. */
+/* int_eltwise.c -- see int_eltwise.h.  A block of elements at a time is computed in 32 bits, in
+ * cache; the loops are plain C, compiled once for each level. */
 #include "int_eltwise.h"
 
 #include "finish.h"
@@ -64,7 +64,7 @@ TC_INLINE int32_t wrapped(tc_int_op op, int32_t shift, int32_t a, int32_t b)
     }
 }
 
-/* y may be a.  Steps are constants where this is used, so that each case is a loop of its own. */
+/* y may alias a.  Steps are constants at each use: a loop for each case. */
 TC_INLINE void row_of(tc_int_op op, int32_t shift, const int32_t *a, size_t step_a,
                       const int32_t *b, size_t step_b, int32_t *y, size_t n)
 {
@@ -111,7 +111,7 @@ TC_INLINE void row_any(tc_int_op op, int32_t shift, const int32_t *a, bool many_
     }
 }
 
-/* Numbers by row become rows of them. */
+/* One value per row to a value per element. */
 TC_INLINE void spread_column(const int32_t *x, size_t rows, size_t columns, int32_t *out)
 {
     for (size_t r = 0; r < rows; r++)
@@ -207,7 +207,7 @@ LEVEL(avx512, TC_AVX512)
 enum { TABLE_VECTORS = 4 };
 
 /* entry * (128 - rest) + next * rest, pairs of products at once.  Each 64 entries are two
- * registers; bits above the sixth say whose turn it is. */
+ * registers; the bits above the sixth select them. */
 TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, int32_t *y, size_t n)
 {
     enum { V = TABLE_VECTORS };
@@ -248,7 +248,7 @@ TC_AVX512 static size_t table16_avx512(const int16_t *table, const int16_t *x, i
     return i;
 }
 
-/* Two numbers are fetched for each, the last one of all as the second of its two. */
+/* Two entries are loaded for each; the last one of all as the second of its pair. */
 TC_AVX512 static bool gather16_avx512(const int16_t *values, size_t most, const int32_t *index,
                                       int16_t *y, size_t *done, size_t n)
 {
@@ -281,7 +281,7 @@ static const loops *here(void)
 
 /* ---- operands, a block at a time ---- */
 
-/* n elements from place `at` on as 32 bits, in buf unless they lie so. */
+/* n elements from index `at` on as 32 bits, in buf unless stored so. */
 static const int32_t *fetch(const loops *l, const tc_int_operand *o, const void *x, size_t at,
                             size_t n, int32_t *buf)
 {
@@ -297,8 +297,7 @@ static const int32_t *fetch(const loops *l, const tc_int_operand *o, const void 
     return buf;
 }
 
-/* The operand beside rows r .. r + rows, columns c .. c + columns: one number, or as many as there
- * are elements. */
+/* The operand for rows r .. r + rows, columns c .. c + columns: one value, or one per element. */
 static const int32_t *meet(const loops *l, const tc_int_binary *e, const tc_int_operand *o,
                            const void *x, size_t r, size_t rows, size_t c, size_t columns,
                            int32_t *buf)
@@ -355,7 +354,7 @@ static void run_once(const tc_int_binary *e, const void *a, const void *b, void 
         }
 }
 
-/* Bytes of the operand in one of the outer times. */
+/* Bytes of the operand per outer iteration. */
 static size_t step_of(const tc_int_binary *e, const tc_int_operand *o)
 {
     return e->columns * (o->spread == TC_SPREAD_row ? 1 : e->rows) * tc_dtypes[o->from].bytes;

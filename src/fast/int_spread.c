@@ -2,15 +2,15 @@
 /* int_spread.c -- see int_spread.h.
  *
  *   TRANSPOSE_CONV2D   y[o] = sum of x[i] w[k] over o = stride i + out_pad + k: with zeros between
- *                      the pixels of x a convolution by the kernel turned around, padded by
+ *                      the pixels of x a convolution by the reversed kernel, padded by
  *                      out_pad + k - 1
- *   CONV3D             the frames that an output frame sees, side by side as channels */
+ *   CONV3D             the input frames of an output frame, concatenated as channels */
 #include "int_spread.h"
 
 #include "int16.h"
 #include "windows.h"
 
-enum { MOST_ZEROS = 16 }; /* numbers for each one of x */
+enum { MOST_ZEROS = 16 }; /* elements for each one of x */
 static const double MOST_BYTES = 1 << 28;
 
 struct tc_spread {
@@ -19,7 +19,7 @@ struct tc_spread {
     void (*lay)(const tc_spread *s, const uint8_t *x, uint8_t *wide); /* onto zeros */
     int64_t dim[5];          /* of x; without frames [1] is 1 */
     int64_t wide[4];
-    int64_t stride[3], frames, taps, before, apart; /* of frames, but stride */
+    int64_t stride[3], frames, taps, before, apart; /* of frames, except stride */
     size_t pixel;            /* bytes of x */
     int8_t zero;
 };

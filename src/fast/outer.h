@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outer.h -- sums of outer products: many short columns into one matrix that stays near.
+/* outer.h -- sums of outer products: many short columns into one matrix that stays in cache.
  *
- * Each number of a sum adds its products in the order of the columns, one rounding after each
- * product and each addition, so every level gives the same bits. */
+ * Each element adds its products in the order of the columns, rounding after each product and each
+ * addition, so every level gives the same bits. */
 #ifndef TC_OUTER_H
 #define TC_OUTER_H
 
@@ -21,11 +21,11 @@ typedef struct tc_outer {
 void ti_outer_add(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, const tc_outer *pair,
                   int n_pair);
 
-enum { TC_OUTER_LANES = 32 }; /* side by side that are quickest */
+enum { TC_OUTER_LANES = 32 }; /* lanes that are fastest */
 
-/* Side by side: sum[(i * k + j) * lanes + l] += a[c][i][l] * b[c][j][l] over c = 0 .. m-1 in that
- * order, for i, j < k and l < lanes; a[c][i][l] lies at a[c * step + i * apart + l], b the same.
- * half: at least those with j >= i; the others are left as they were, or not. */
+/* By lanes: sum[(i * k + j) * lanes + l] += a[c][i][l] * b[c][j][l] over c = 0 .. m-1 in that
+ * order, for i, j < k and l < lanes; a[c][i][l] is a[c * step + i * apart + l], b the same. half:
+ * at least those with j >= i; the others may or may not be computed. */
 void ti_outer_add_lanes(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
                         const float *b, int64_t step, int64_t apart, bool half);
 

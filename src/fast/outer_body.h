@@ -71,7 +71,7 @@ TARGET static void NAME(panel)(float *sum, int64_t row, int64_t n, int64_t m, tc
         NAME(panel_of_one)(sum, row, n, m, p);
 }
 
-/* The last panel, less than two vectors broad: through copies that are filled up with zeros. */
+/* The last panel, narrower than two vectors: through zero-padded copies. */
 TARGET static void NAME(rest)(float *sum, int64_t row, int64_t n, int64_t k, int64_t m, tc_outer p,
                               tc_outer q)
 {
@@ -139,8 +139,8 @@ TARGET TC_INLINE void NAME(lanes_tile)(float *sum, int64_t lanes, int64_t k, int
             memcpy(sum + (i * k + j) * lanes, &s[i][j], sizeof x);
 }
 
-/* All sums of one vector of lanes, or those from the diagonal on; some columns at a time, so that
- * they stay near. */
+/* All sums of one vector of lanes, or those from the diagonal on; some columns at a time, to stay
+ * in cache. */
 TARGET static void NAME(lanes_all)(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
                                    const float *b, int64_t step, int64_t apart, bool half)
 {

@@ -48,7 +48,7 @@ tc_status ti_b_replace(tc_build *b, tc_val v, bool *done)
     TC_TRY(b->status);
     const tc_type *type = ti_b_out_type(b, 0);
     assert(ti_b_dtype(b, v) == type->dtype && ti_same_dims(ti_b_type(b, v), type));
-    b->g->val[v]->type = type; /* TOSA's have a domain only where the region ends */
+    b->g->val[v]->type = type; /* TOSA's have a domain only at the end of a region */
     ti_rewrite_bind(b->rw, b->node->out[0], v);
     *done = true;
     return TC_OK;
@@ -144,7 +144,7 @@ const tc_type *ti_type_dims(tc_ctx *ctx, const tc_type *type, int rank, const in
     return ti_type_intern(ctx, &t);
 }
 
-/* An operator that moves in[0] and its like: codes keep their one scale, in these dimensions. */
+/* A movement of in[0] and operands like it, to the shape of `to`; codes keep their one scale. */
 static tc_val move(tc_build *b, tc_op op, const void *attr, const tc_val *in, int n,
                    const tc_type *to)
 {
@@ -321,6 +321,30 @@ tc_val ti_b_data(tc_build *b, const tc_type *type, const void *data)
     return b->status == TC_OK ? ti_graph_const(b->g, type, data, NULL, b->loc) : TC_NONE;
 }
 
+/* Constants with equal hash. */
+typedef struct copied {
+    struct copied *next;
+    tc_val val;
+} copied;
+
+tc_val ti_b_copy(tc_build *b, const tc_type *type, const void *data)
+{
+    tc_arena *arena = &b->ctx->arena;
+    size_t size = tc_type_bytes(type);
+    TC_STOP_WITH(b, TC_NONE);
+    if (!b->constants)
+        return ti_b_data(b, type, ti_arena_copy(arena, data, size));
+    uint64_t hash = ti_hash(data, size, ti_hash(&type, sizeof type, 0));
+    void **slot = ti_map_at(b->constants, (tc_str){(const char *)&hash, sizeof hash});
+    for (const copied *c = *slot; c; c = c->next)
+        if (ti_b_type(b, c->val) == type && memcmp(b->g->val[c->val]->data, data, size) == 0)
+            return c->val;
+    copied *made = tc_new(arena, copied);
+    *made = (copied){*slot, ti_b_data(b, type, ti_arena_copy(arena, data, size))};
+    *slot = made;
+    return made->val;
+}
+
 tc_val ti_b_scalar(tc_build *b, tc_dtype dtype, double value)
 {
     return b->status == TC_OK ? ti_graph_scalar(b->g, dtype, value, b->loc) : TC_NONE;
@@ -341,7 +365,7 @@ tc_val ti_b_scalar_i64(tc_build *b, tc_dtype dtype, int64_t value)
 tc_val ti_b_ints(tc_build *b, const int64_t *v, int rank, const int64_t *dim)
 {
     const tc_type *type = ti_type_make(b->ctx, TC_i64, rank, dim);
-    return ti_b_data(b, type, ti_arena_copy(&b->ctx->arena, v, tc_type_bytes(type)));
+    return ti_b_copy(b, type, v);
 }
 
 tc_val ti_b_list(tc_build *b, const int64_t *v, int64_t count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* build_tosa.c -- verbs of TOSA's operators that leave out what changes nothing: see build.h. */
+/* build_tosa.c -- verbs of TOSA's operators, without nodes that change nothing: see build.h. */
 #include "build.h"
 
 #include <math.h>
@@ -43,7 +43,8 @@ tc_val ti_b_tosa_reduce(tc_build *b, tc_op op, tc_val x, int64_t axis)
 
 tc_val ti_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, const double *x)
 {
-    tc_tensor t = ti_tensor_new(&b->ctx->arena, ti_type_make(b->ctx, dtype, rank, dim));
+    tc_mark mark = ti_arena_mark(&b->ctx->scratch);
+    tc_tensor t = ti_tensor_new(&b->ctx->scratch, ti_type_make(b->ctx, dtype, rank, dim));
     int64_t n = tc_type_count(t.type);
     int64_t least = ti_dtype_min(dtype), most = ti_dtype_max(dtype);
     double lo = (double)least, hi = (double)most;
@@ -57,7 +58,9 @@ tc_val ti_b_numbers(tc_build *b, tc_dtype dtype, int rank, const int64_t *dim, c
         else
             ti_store_i64(t, i, v <= lo ? least : v >= hi ? most : (int64_t)v);
     }
-    return ti_b_data(b, t.type, t.data);
+    tc_val v = ti_b_copy(b, t.type, t.data);
+    ti_arena_rewind(&b->ctx->scratch, mark);
+    return v;
 }
 
 tc_val ti_b_single(tc_build *b, tc_dtype dtype, int rank, double x)
@@ -76,7 +79,7 @@ tc_val ti_b_shape(tc_build *b, int n, const int64_t *extent)
 {
     int64_t dim = n;
     const tc_type *type = ti_type_make(b->ctx, TC_shape, 1, &dim);
-    return ti_b_data(b, type, ti_arena_copy(&b->ctx->arena, extent, (size_t)n * sizeof *extent));
+    return ti_b_copy(b, type, extent);
 }
 
 tc_tensor ti_b_constant(const tc_build *b, tc_val v)
@@ -95,7 +98,7 @@ tc_val ti_b_tosa_reshape(tc_build *b, tc_val x, int rank, const int64_t *dim)
 {
     if (!x || ti_has_dims(ti_b_type(b, x), rank, dim))
         return x;
-    if (ti_is_const(b->g, x)) /* the same numbers */
+    if (ti_is_const(b->g, x)) /* the same elements */
         return ti_b_data(b, ti_type_make(b->ctx, ti_b_type(b, x)->dtype, rank, dim),
                          b->g->val[x]->data);
     return ti_b_2(b, tosa_reshape, NULL, x, ti_b_shape(b, rank, dim));
@@ -120,7 +123,7 @@ tc_val ti_b_tosa_slice(tc_build *b, tc_val x, const int64_t *start, const int64_
     if (!x || ti_has_dims(ti_b_type(b, x), ti_b_type(b, x)->rank, size))
         return x;
     int rank = ti_b_type(b, x)->rank;
-    /* One after the other: compilers differ in which argument comes first. */
+    /* In sequence: C leaves the order of arguments open. */
     tc_val extent = ti_b_shape(b, rank, size), from = ti_b_shape(b, rank, start);
     return ti_b_3(b, tosa_slice, NULL, x, from, extent);
 }

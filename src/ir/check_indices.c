@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_indices.c -- places that other tensors name, where those are constants: each lies inside
- * its axis. Others are looked at when the program runs. */
+/* check_indices.c -- constant indices are inside their axis. Others are checked at run time. */
 #include "../num/load.h"
 #include "verify.h"
 
@@ -28,7 +27,7 @@ static tc_status check_list(const tc_graph *g, const tc_node *node, int operand,
     return TC_OK;
 }
 
-/* The axis that rows are counted along; -1: the operator names none. */
+/* The axis that rows are counted along; -1: the operator has none. */
 static int64_t axis_of(const tc_node *node)
 {
     switch (node->op) {
@@ -47,7 +46,7 @@ static int64_t axis_of(const tc_node *node)
     }
 }
 
-/* index and index_put: a list for each axis from the first on; a mask stands for several. */
+/* index and index_put: a list for each axis from the first on; a mask covers several. */
 static tc_status check_lists(const tc_graph *g, const tc_node *node, int first)
 {
     const tc_type *x = ti_type_of(g, node->in[0]);
@@ -65,7 +64,7 @@ static tc_status check_lists(const tc_graph *g, const tc_node *node, int first)
 static tc_status check_node(const tc_graph *g, const tc_node *node)
 {
     if (!node->n_in || !ti_type_of(g, node->in[0]))
-        return TC_OK; /* the verifier's to say */
+        return TC_OK; /* the verifier reports it */
     if (node->op == TC_OP_index || node->op == TC_OP_index_put)
         return check_lists(g, node, node->op == TC_OP_index ? 1 : 2);
     int64_t axis = axis_of(node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clone.c -- a module once more, to be changed without the other. */
+/* clone.c -- a deep copy of a module. */
 #include "graph.h"
 
 static void *again(tc_arena *arena, const void *data, size_t n, size_t size)

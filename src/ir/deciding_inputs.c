@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* deciding_inputs.c -- which small inputs decide a value: a rate, a flag, a mode. */
+/* deciding_inputs.c -- which small inputs determine a value: a rate, a flag, a mode. */
 #include "../base/text.h"
 #include "graph.h"
 

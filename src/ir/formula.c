@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula.c -- see formula.h: reads and makes in one go. */
+/* formula.c -- see formula.h: parses and builds in one pass. */
 #include "formula.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { MOST_NAMES = 24, MOST_TERMS = 16, MOST_DEPTH = 64 };
 typedef struct reader {
     const tc_formula *f;
     const char *at;
-    bool wrong, skips; /* skips: what is read is not wanted */
+    bool wrong, skips; /* skips: parsed, not built */
     int depth, n_name;
     struct {
         tc_str name;
@@ -92,7 +92,7 @@ static bool fold(tc_op op, const tc_term *in, tc_term *out)
     }
 }
 
-/* Up to three operands, and numbers behind them. */
+/* Up to three operands, then numbers. */
 static bool fits(tc_op op, const tc_term *in, int n)
 {
     const tc_op_info *info = &tc_ops[op];
@@ -227,7 +227,7 @@ static tc_term primary(reader *r)
     return sign(r, "(") ? call(r, name) : named(r, name);
 }
 
-/* Signs of two operands, the loosest first; the longer before those they begin with. */
+/* Binary operators, loosest first; of two with a common prefix the longer first. */
 static const struct {
     const char *sign;
     int level;
@@ -347,7 +347,7 @@ const void *ti_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, cons
 {
     tc_attr_kind kind = tc_ops[op].attr;
     const tc_attr_info *info = &tc_attrs[kind];
-    bool own = op == TC_OP_round; /* without decimals, also in that of round itself */
+    bool own = op == TC_OP_round; /* without decimals, also in the format of round itself */
     if (kind == TC_ATTR_none || (!n && kind == f->kind && !own))
         return kind == TC_ATTR_none ? NULL : f->attr;
     char *record = ti_arena_array(arena, info->size, 1, _Alignof(max_align_t));

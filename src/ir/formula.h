@@ -6,19 +6,19 @@
  *             that | and & are logical
  *
  * f is an operator of op.def, and so is every sign: a + b is add(a, b), a ? b : c where(a, b, c).
- * Numbers behind the operands are the operator's attributes: clamp(x, 0, 6), add(x, y, alpha).
+ * Numbers after the operands are the operator's attributes: clamp(x, 0, 6), add(x, y, alpha).
  * poly(x, c0, c1, ...) is c0 + c1 x + ..., like(x, c) the number c as a constant of x's type.
  * Names: x, y, z are the operands; the fields of the operator's attributes and the words of its
- * choices; pi, ln2, inf, nan; whatever the formula has named before.
- * What is known is computed in f64; a number beside a value is a constant of that value's type.  Of
- * a choice whose condition is known only one side is made.  Things are made from left to right,
- * operands before the operator. */
+ * choices; pi, ln2, inf, nan; names defined earlier in the formula. Constants are folded in f64; a
+ * number combined with a value is a constant of that value's type.  Of a choice with a constant
+ * condition only the chosen side is built.  Nodes are built from left to right, operands before the
+ * operator. */
 #ifndef TC_FORMULA_H
 #define TC_FORMULA_H
 
 #include "op.h"
 
-/* A number that is known, or something the maker has made. */
+/* A constant, or a value that the maker has built. */
 typedef struct tc_term {
     bool known;
     double number;
@@ -26,7 +26,7 @@ typedef struct tc_term {
 } tc_term;
 
 typedef struct tc_formula tc_formula;
-/* An operator on n terms, one of which at least is made; TC_FORMULA_LIKE: like(). */
+/* An operator on n terms, at least one of them built; TC_FORMULA_LIKE: like(). */
 typedef tc_term tc_formula_make(const tc_formula *f, tc_op op, const tc_term *in, int n);
 #define TC_FORMULA_LIKE TC_OP_COUNT
 
@@ -39,7 +39,8 @@ struct tc_formula {
     void *maker;
 };
 
-/* What the formula makes.  false: it cannot be read, *wrong says from where on, or is a number. */
+/* What the formula builds.  false: syntax error, *wrong points to it, or the formula is a
+ * constant. */
 bool ti_formula_apply(const tc_formula *f, tc_term *out, const char **wrong);
 
 /* An operator's formulas: the row FUNCTION of op.def, or formula.def, which has the fields. */
@@ -50,11 +51,11 @@ typedef struct tc_op_formula {
 
 tc_op_formula ti_formula_of(tc_op op);
 
-/* For makers: the operand that a number beside it takes its type from. */
+/* For makers: the operand that gives a constant its type. */
 uint32_t ti_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n);
 
-/* For makers: the attributes of `op` in the formula, of the n numbers behind its operands; without
- * any, those of the formula's operator where they are of one kind, 1 for alpha, else 0. */
+/* For makers: the attributes of `op` in the formula, from the n numbers after its operands; without
+ * any, those of the formula's operator if they are of one kind, 1 for alpha, else 0. */
 const void *ti_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, const tc_term *in,
                             int n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula_kernel.c -- the kernels of rows FUNCTION that num has none for: the formula, by the
- * kernels of the operators in it. */
+/* formula_kernel.c -- kernels of rows FUNCTION without one in num: the formula, by the kernels of
+ * its operators. */
 #include "../num/eltwise.h"
 #include "../num/load.h"
 #include "formula.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_MADE = 128 }; /* values of one formula */
 
-/* What is made is a tensor of the result's shape, in `real` or bool, or a number; 0 is none. */
+/* A term is a tensor of the result's shape, in `real` or bool, or a number; 0 is none. */
 typedef struct desk {
     tc_call *call;
     tc_type real, truth, number;
@@ -63,7 +63,7 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
     return (tc_term){.made = to};
 }
 
-/* In f64 what is f64, everything else in f32. */
+/* f64 is computed in f64, everything else in f32. */
 static void run(tc_call *call, tc_op op, const char *text)
 {
     desk d = {.call = call, .real = *call->out[0].type, .truth = *call->out[0].type};

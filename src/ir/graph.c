@@ -29,8 +29,8 @@ tc_graph *ti_graph_new(tc_module *module, const char *name)
     return module->graph[module->n_graph++] = g;
 }
 
-/* Lists of its own with room for nothing more, so that whoever adds or exchanges an entry in one
- * graph does so there alone. */
+/* Its own lists, without spare capacity: appending to one graph's list leaves the other's
+ * unchanged. */
 static tc_graph *graph_copy(const tc_graph *g, tc_module *module)
 {
     tc_arena *arena = &module->ctx->arena;
@@ -150,7 +150,7 @@ tc_val ti_graph_const(tc_graph *g, const tc_type *type, const void *data, const 
     tc_node *node = ti_graph_add(g, TC_OP_const, NULL, NULL, 0, 1, loc);
     tc_value *value = g->val[node->out[0]];
     value->type = type;
-    value->data = data ? data : empty; /* a constant always has data, were it of no bytes */
+    value->data = data ? data : empty; /* a constant always has data, even of 0 bytes */
     value->name = ti_intern_text(g->module->ctx, name);
     return node->out[0];
 }
@@ -175,7 +175,7 @@ tc_tensor ti_tensor_of(const tc_graph *g, tc_val v)
 {
     if (!v)
         return (tc_tensor){NULL, NULL};
-    if (g->val[v]->state) /* what it holds is known when it runs */
+    if (g->val[v]->state) /* its contents are known at run time only */
         return (tc_tensor){g->val[v]->type, NULL};
     /* Kernels never write to their operands. */
     return (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data};

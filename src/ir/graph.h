@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph.h -- the one representation everyone meets in.
+/* graph.h -- the intermediate representation of all stages.
  *
  * A module is a list of graphs, the first of which is the program; the others are what
  * control flow runs.  A graph is inputs, nodes in order (producers first), outputs.
- * A value is an id, %7 in text; id 0 is "none", the operand that was left out.
- * Values and nodes stay where they are, so a held pointer stays good. */
+ * A value is an id, %7 in text; id 0 is "none", an absent operand. Values and nodes never move:
+ * pointers to them stay valid. */
 #ifndef TC_GRAPH_H
 #define TC_GRAPH_H
 
@@ -26,8 +26,8 @@ typedef struct tc_value {
     const char *name;    /* interned; the author's name, or NULL */
     tc_node *def;        /* its node; NULL for graph inputs */
     int index;           /* which of the node's results, or which input */
-    const void *data;    /* constants: the numbers, as tc_tensor holds them */
-    bool state;          /* a buffer that the program changes: `data` is only where it starts */
+    const void *data;    /* constants: the elements, as tc_tensor holds them */
+    bool state;          /* a buffer that the program changes: `data` is its initial content */
     uint32_t image;      /* the caller has it as an image of this VkFormat; 0: as a tensor */
 } tc_value;
 
@@ -37,25 +37,25 @@ typedef struct tc_mutation {
     tc_val after;
 } tc_mutation;
 
-/* A place in the signature: tensor inputs and outputs by value, the rest by what they are. */
+/* An entry of the signature: tensor inputs and outputs by value, others by their text. */
 typedef struct tc_port {
     tc_val val;       /* TC_NONE: not a tensor */
     const char *name; /* as the user knows it, or NULL */
     const char *text; /* not a tensor: its value as text ("None", "5"); else NULL */
-    /* Plain integers that the file has a scale for: the type that says what they stand for. */
+    /* Plain integers that the file has a scale for: the type with that scale. */
     const tc_type *codes;
-    int64_t tensor; /* its number in the file it was read from, + 1; 0: not known */
+    int64_t tensor; /* its index in the file it was read from, + 1; 0: unknown */
 } tc_port;
 
-/* A size that the model leaves open, and that the module was read with `value` of. */
+/* A dynamic size of the model; the module was read with `value` of it. */
 typedef struct tc_open_size {
     const char *name;   /* as the reader takes it again: the symbol, or the dimension's name */
     const char *word;   /* as the caller knows it */
-    const char *input;  /* an input that has it alone on an axis; NULL: none has */
+    const char *input;  /* an input with this size alone on an axis; NULL: none */
     int axis;
     int64_t lo, hi;     /* hi INT64_MAX: no bound */
     int64_t value;
-    const int64_t *list; /* those that are wanted, a program for each; NULL: any between lo and hi */
+    const int64_t *list; /* the sizes asked for, a program each; NULL: any from lo to hi */
     size_t n_list;
 } tc_open_size;
 
@@ -93,37 +93,38 @@ struct tc_module {
     const char *producer;           /* "torch 2.13.0", or NULL */
     size_t file_bytes;
     int tosa_minor; /* 1: its file is of TOSA 1.1 */
-    tc_bytes source; /* the file itself, where what is written may keep parts of it: a .tflite; */
+    tc_bytes source; /* the file itself, if the output may keep parts of it: a .tflite; */
     int64_t source_graph; /* and which of its graphs was read */
-    tc_open_size *size; /* what the model leaves open, and nobody has settled, */
+    tc_open_size *size; /* dynamic sizes that are still open, */
     size_t n_size;
     tc_bytes image;     /* and the file, to be read at other sizes */
-    bool any_size;      /* it is one of several sizes of a model: no pass decides by extents */
-    const tc_tensor *fixed; /* by input: numbers that the graph was made for, or no data; or NULL */
+    bool any_size;      /* one of several sizes of a model: no pass decides by extents */
+    const tc_tensor *fixed; /* by input: example values that the graph was made for, or no data; or
+                             * NULL */
     const char **method;    /* the methods of its file, where that is a program; or NULL */
     size_t n_method;
-    bool shared;   /* one method of several: buffers that it leaves as they are, others change */
-    bool any_rank; /* the file does not say which axes of extent one there are */
-    struct tc_module *real; /* of a file that makes codes of activations when it runs: the same as a
-                               float model, for whoever quantizes it; or NULL */
-    struct tc_state *state; /* run/state.c: what outlives a run; NULL: nothing yet */
-    int depth;              /* run/eval.c: graphs that are running, one inside the other */
+    bool shared;   /* one method of several: buffers that this one does not change, but others do */
+    bool any_rank; /* the file does not record which axes of extent 1 exist */
+    struct tc_module *real; /* of a file that quantizes activations at run time: the float model,
+                               for the quantizer; or NULL */
+    struct tc_state *state; /* run/state.c: state between runs; NULL: none yet */
+    int depth;              /* run/eval.c: nesting depth of running graphs */
 };
 
 tc_module *ti_module_new(tc_ctx *ctx, const char *file);
-/* The same graphs again, nodes and values shared: passes over one leave the other as it is.
- * Variables of the copy begin as they were declared. */
+/* A copy that shares nodes and values: passes over one leave the other unchanged. Variables of the
+ * copy have their initial values. */
 tc_module *ti_module_copy(const tc_module *module);
-/* Nodes, values and lists of a module once more: whatever is done to the one, the other stays.
- * Types, attributes and numbers are shared; what TOSA's variables hold is not. */
+/* A deep copy of nodes, values and lists. Types, attributes and constant data are shared; the
+ * contents of TOSA's variables are not. */
 tc_module *ti_module_clone(const tc_module *module);
 tc_graph *ti_graph_new(tc_module *module, const char *name);
 tc_graph ti_graph_empty(tc_module *module, const char *name); /* not yet in the module's list */
 tc_graph *ti_module_find(const tc_module *module, const char *name);
 static inline tc_graph *ti_main(const tc_module *module) { return module->graph[0]; }
 
-/* Whether a TOSA node's result depends on a shape, or on a number of rows, that is known only when
- * it runs: its shape function has not seen it. */
+/* Whether a TOSA node's result depends on a shape, or a number of rows, known only at run time: its
+ * shape function has not checked it. */
 bool ti_node_late(const tc_graph *g, const tc_node *node);
 
 /* Building.  Types may be NULL and given later by tidy/infer_types.c. */
@@ -131,7 +132,7 @@ tc_val ti_graph_input(tc_graph *g, const tc_type *type, const char *name);
 void ti_graph_output(tc_graph *g, tc_val val);
 /* Nodes and outputs that read `old` read `now`. */
 void ti_graph_read_instead(tc_graph *g, tc_val old, tc_val now);
-/* The last n nodes go to the front, in their order. */
+/* The last n nodes move to the front, in their order. */
 void ti_graph_to_front(tc_graph *g, size_t n);
 /* The value is an output. */
 bool ti_graph_gives(const tc_graph *g, tc_val val);
@@ -158,11 +159,11 @@ static inline bool ti_is_const(const tc_graph *g, tc_val v)
 {
     return v && g->val[v]->data != NULL && !g->val[v]->state;
 }
-/* From now on `before` is a buffer of the program, and no constant. */
+/* Makes the constant `before` a mutable buffer of the program. */
 void ti_graph_mutate(tc_graph *g, tc_val before, tc_val after);
-/* Something outlives a run: a buffer of the program, or a variable of TOSA's. */
+/* State outlives a run: a buffer of the program, or a variable of TOSA's. */
 bool ti_module_has_state(const tc_module *module);
-/* The input of one number that alone decides x, by its name; NULL: there is none such. */
+/* The name of the one-element input that alone determines x; NULL: none. */
 const char *ti_steering_input(const tc_graph *g, tc_val x);
 /* The value as a kernel sees it: type and, for constants, data. */
 tc_tensor ti_tensor_of(const tc_graph *g, tc_val v);
@@ -177,9 +178,16 @@ static inline bool ti_node_is_call(const tc_node *node)
 }
 tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which);
 
-/* The operator sees stored integers as they are (TOSA's, those that convert, control flow); the
- * others work on the real numbers that quantized values stand for. */
+/* The operator works on stored integers (TOSA's, conversions, control flow); the others work on the
+ * real values of quantized ones. */
 bool ti_op_sees_storage(tc_op op);
+/* NaN among its results is quantized as 0: a divisor that is rounded to 0 makes 0 / 0 of what is
+ * 0 / eps in float, and 0 times infinity.  NaN of other operators becomes code 0, as in PyTorch. */
+static inline bool ti_op_nan_is_zero(tc_op op)
+{
+    return op == TC_OP_div || op == TC_OP_remainder || op == TC_OP_fmod || op == TC_OP_mul ||
+           op == TC_OP_addcdiv;
+}
 /* Whether an operand or a result of the node is quantized. */
 bool ti_node_quantized(const tc_graph *g, const tc_node *node);
 

@@ -2,7 +2,7 @@
 /* infer.c -- the types of a node's results, from the shape function that op.def names. */
 #include "graph.h"
 
-/* In the typed form an operator works on the real numbers that quantized values stand for. */
+/* In the typed form an operator works on the real values of quantized ones. */
 static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
 {
     return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
@@ -52,7 +52,7 @@ static tc_status declared_differs(tc_ctx *ctx, const tc_graph *g, const tc_node 
     return status;
 }
 
-/* What a result is known to be beforehand: as declared, and for a call what the called graph gives.
+/* The result type known beforehand: as declared, and for a call that of the called graph's output.
  */
 static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
 {
@@ -65,7 +65,7 @@ static const tc_type *given_type(const tc_graph *g, const tc_node *node, int i)
     return carried ? outer : inner;
 }
 
-/* Places and counts, which PyTorch has as i64, may be kept in 32 bits. */
+/* Indices and counts, i64 in PyTorch, may be kept in 32 bits. */
 static bool kept_in_32(const tc_node *node, const tc_type *declared, const tc_type *computed)
 {
     bool counts = (tc_ops[node->op].traits & T_REDUCES) || node->op == TC_OP_bucketize ||
@@ -125,7 +125,7 @@ tc_status ti_node_infer(tc_graph *g, tc_node *node)
     if (info->attr != TC_ATTR_none && !node->attr)
         return ti_error(ctx, node->loc, TC_E_STRUCTURE, "'%s' has no attributes", info->name);
     if (node->op == TC_OP_const)
-        return TC_OK; /* its type is its own */
+        return TC_OK; /* its declared type holds */
     if (!info->shape)
         return ti_unsupported(ctx, node->loc, TC_E_UNSUPPORTED, "'%s' has no shape function yet",
                               info->name);

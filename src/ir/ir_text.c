@@ -23,7 +23,7 @@ static void print_whole(const tc_module *m, tc_arena *arena, tc_buf *text, tc_si
 bool ti_module_equal(const tc_module *a, const tc_module *b)
 {
     tc_arena *arena = &a->ctx->arena;
-    tc_mark mark = ti_arena_mark(arena); /* printing makes nothing that stays */
+    tc_mark mark = ti_arena_mark(arena); /* printing allocates nothing that stays */
     tc_buf text_a, text_b;
     tc_side side_a, side_b;
     print_whole(a, arena, &text_a, &side_a);

@@ -76,7 +76,7 @@ bool ti_lex_accept(tc_lex *lex, const char *mark)
     return true;
 }
 
-/* What comes next, short enough for a message. */
+/* The next token, short enough for a message. */
 static tc_str next_text(tc_lex *lex)
 {
     tc_str next = {lex->at, 0};
@@ -161,7 +161,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The character behind a backslash; -1 when there is no such escape. */
+/* The character after a backslash; -1 when there is no such escape. */
 static int escaped(tc_lex *lex)
 {
     static const char marks[] = "\"\\nt", meant[] = "\"\\\n\t";

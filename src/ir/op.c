@@ -9,7 +9,7 @@
     extern tc_kernel ti_num_##name;
 #include "op.def"
 
-/* What needs more than its operands has no kernel: eval.c runs it. */
+/* Operators that need more than their operands have no kernel: eval.c runs them. */
 #define ti_num_const NULL
 #define ti_num_cond NULL
 #define ti_num_while_loop NULL

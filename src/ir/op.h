@@ -13,23 +13,26 @@ typedef enum tc_op {
 
 enum { TC_ANY = 255 }; /* as many operands or results as the node has */
 
-/* What a stage may ask of an operator. */
+/* Traits of an operator. */
 enum {
-    T_ELTWISE = 1 << 0,   /* each result element from the same place of the operands, broadcast */
-    T_COMMUTES = 1 << 1,  /* the first two operands may change places */
-    T_MOVES = 1 << 2,     /* numbers are moved, never changed: one domain in and out */
+    T_ELTWISE = 1 << 0,   /* each result element from the operands' elements at the same index,
+                           * broadcast */
+    T_COMMUTES = 1 << 1,  /* commutative in the first two operands */
+    T_MOVES = 1 << 2,     /* elements are moved, never changed: one domain in and out */
     T_MAC = 1 << 3,       /* sums of products */
     T_REDUCES = 1 << 4,   /* over axes */
-    T_COMPOSITE = 1 << 5, /* observed at its borders only */
-    T_CONST = 1 << 6,     /* needs nothing but its attributes */
+    T_COMPOSITE = 1 << 5, /* observed at its inputs and outputs only */
+    T_CONST = 1 << 6,     /* needs only its attributes */
     T_CONTROL = 1 << 7,   /* runs other graphs */
-    T_STATE = 1 << 8,     /* reads or writes what outlives a run */
-    T_MODULAR = 1 << 9,   /* the low 32 bits of whole numbers follow from the operands' low 32 */
-    T_KEEPS = 1 << 10,    /* does nothing where operand 0 and the result have the same type */
-    T_LIBRARY = 1 << 11,  /* a library computes it where it may: last bits follow the machine */
+    T_STATE = 1 << 8,     /* reads or writes state that outlives a run */
+    T_MODULAR = 1 << 9,   /* the low 32 bits of an integer result follow from the operands' low
+                           * 32 */
+    T_KEEPS = 1 << 10,    /* the identity where operand 0 and the result have the same type */
+    T_LIBRARY = 1 << 11,  /* computed by a library where available: last bits depend on the
+                           * machine */
 };
 
-/* Some of a node's operands or results: one bit each, the last stands for all that follow. */
+/* Some of a node's operands or results: one bit each, the last bit covers all that follow. */
 typedef uint8_t tc_some;
 enum {
     TC_SOME_NONE = 0,
@@ -50,14 +53,14 @@ static inline bool ti_among(tc_some set, int i)
 
 /* What an operator does to the order of axes. */
 typedef enum tc_axes {
-    TC_AXES_fixed, /* operands and results as their types say */
+    TC_AXES_fixed, /* fixed order, as their types say */
     TC_AXES_free,  /* any order, the same for all */
     TC_AXES_axis,  /* one operand or a list; the attribute's first field is the axis */
     TC_AXES_axes,  /* the attribute's first field is a list of axes, its second is keepdim */
     TC_AXES_each   /* the attribute's first field is a list with one entry (or a pair) per axis */
 } tc_axes;
 
-/* The whole numbers that results hold, as far as the operands tell. */
+/* The range of integer results, as far as the operands determine it. */
 typedef enum tc_range_of {
     TC_RANGE_unknown,
     TC_RANGE_known,       /* a constant's */
@@ -65,17 +68,17 @@ typedef enum tc_range_of {
     TC_RANGE_either,      /* those of one operand or the other */
     TC_RANGE_larger,      /* the larger of two */
     TC_RANGE_smaller,     /* the smaller */
-    TC_RANGE_moved,       /* those of every operand that is no place */
+    TC_RANGE_moved,       /* those of every operand that is not an index */
     TC_RANGE_linear,      /* sum, difference, product */
     TC_RANGE_negated,     /* the other sign */
     TC_RANGE_size,        /* without sign */
-    TC_RANGE_limited,     /* operand 0's within limits that the node names */
-    TC_RANGE_masked,      /* bits that both operands have */
+    TC_RANGE_limited,     /* operand 0's, clamped by attributes */
+    TC_RANGE_masked,      /* bits common to both operands */
     TC_RANGE_sum,         /* over axes */
     TC_RANGE_running,     /* along an axis */
-    TC_RANGE_place,       /* a place in operand 0 */
-    TC_RANGE_value_place, /* operand 0's, and a place in it */
-    TC_RANGE_bucket,      /* a place in operand 1, or behind it */
+    TC_RANGE_place,       /* an index into operand 0 */
+    TC_RANGE_value_place, /* operand 0's, and an index into it */
+    TC_RANGE_bucket,      /* an index into operand 1, or its extent */
     TC_RANGE_remainder,   /* below operand 1, where that is above 0 */
     TC_RANGE_quotient     /* operand 0's and 0, where operand 1 is above 0 */
 } tc_range_of;
@@ -106,7 +109,7 @@ typedef struct tc_op_info {
     uint32_t traits;
     tc_role_id role;
     tc_axes axes;
-    tc_some places; /* operands that name places in a tensor */
+    tc_some places; /* operands that are indices into a tensor */
     tc_range_of range;
     uint16_t tosa; /* number in the TOSA schema; 0: must be lowered first */
     const char *doc;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* parse.c -- text to graph; doc/ir.md has the grammar.
  *
- * The first mistake ends the reading, with a message that names line and column.  What a list may
- * hold is bounded by the text itself: nothing is reserved that the text has not spelled out. */
+ * The first mistake ends the reading, with a message that names line and column.  Allocations are
+ * bounded by the length of the text. */
 #include "ir_text.h"
 
 #include "../num/element.h"
@@ -14,15 +14,15 @@ typedef struct parser {
     tc_module *module;
     tc_graph *g;
     tc_map graphs; /* names taken */
-    tc_map vals;   /* the number behind '%' in this graph, to its tc_val */
+    tc_map vals;   /* the number after '%' in this graph, to its tc_val */
     tc_bytes side;
     const char *origin; /* what `file` says, for loc(...) */
-    const char *bin; /* which constants stand beside the text, or NULL */
+    const char *bin; /* which constants are in the side file, or NULL */
 } parser;
 
 /* ---- values ---- */
 
-/* The number behind '%', as the key of p->vals. */
+/* The number after '%', as the key of p->vals. */
 static uint64_t parse_label(parser *p)
 {
     ti_lex_expect(&p->lex, "%");
@@ -53,7 +53,7 @@ static tc_val parse_operand(parser *p)
     return (tc_val)(uintptr_t)val;
 }
 
-/* %1, none, %2: the first on the line where the operator is, since a '%' below begins a statement.
+/* %1, none, %2: the first on the operator's line, since a '%' below begins a statement.
  */
 static tc_val *parse_operands(parser *p, size_t *count)
 {
@@ -101,7 +101,7 @@ static void define(parser *p, const result *r, tc_val val)
 
 /* ---- constants ---- */
 
-/* The elements between `lex` and here, once the type is known. */
+/* The elements from `lex` on, once the type is known. */
 static const void *parse_elements(parser *p, tc_lex *lex, const tc_type *type)
 {
     size_t size = tc_dtypes[type->dtype].bytes;
@@ -151,7 +151,7 @@ static const void *parse_stored(parser *p, tc_lex *lex, const tc_type *type)
     return NULL;
 }
 
-/* Step over the elements of a constant; they are read when the type behind them is known. */
+/* Step over the elements of a constant; they are read when the type after them is known. */
 static void skip_const(parser *p)
 {
     if (ti_lex_accept(&p->lex, "@bin(")) {
@@ -195,7 +195,7 @@ static const char *loc_text(parser *p)
     return text;
 }
 
-/* loc("place", node="...", ...), or the line of the text itself. */
+/* loc("file", node="...", ...), or the line of the text itself. */
 static const tc_loc *parse_loc(parser *p, const char *place)
 {
     tc_loc *loc = tc_new(&p->ctx->arena, tc_loc);
@@ -250,7 +250,7 @@ static tc_op parse_op(parser *p)
     return TC_OP_const;
 }
 
-/* Infer what the text left out, where it can be. */
+/* Infer omitted types, where possible. */
 static void complete(parser *p, tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
@@ -276,7 +276,7 @@ static bool parse_types(parser *p, const tc_type **type, size_t n)
     return true;
 }
 
-/* op operands attributes : types loc(...), behind the results it makes. */
+/* op operands attributes : types loc(...), after the results. */
 static void parse_node(parser *p, const result *r, size_t n_result)
 {
     tc_arena *scratch = &p->ctx->scratch;
@@ -295,6 +295,8 @@ static void parse_node(parser *p, const result *r, size_t n_result)
         ti_lex_fail(&p->lex, TC_E_TOO_LARGE, "too many operands or results");
     if (op == TC_OP_const && n_result != 1)
         ti_lex_fail(&p->lex, TC_E_STRUCTURE, "'const' has %zu results, expected 1", n_result);
+    if (FAILED(&p->lex))
+        return;
     const void *data = op == TC_OP_const ? parse_const(p, &numbers, type[0]) : NULL;
     if (FAILED(&p->lex))
         return;
@@ -418,7 +420,7 @@ static void parse_inputs(parser *p)
     }
 }
 
-/* graph @name(inputs) { body }; the part behind "graph". */
+/* graph @name(inputs) { body }; the part after "graph". */
 static void parse_graph(parser *p)
 {
     ti_lex_expect(&p->lex, "@");
@@ -436,7 +438,7 @@ static void parse_graph(parser *p)
     parse_body(p);
 }
 
-/* The file of constants is the one that was written with the text. */
+/* The side file of constants belongs to this text. */
 static void check_side(parser *p)
 {
     const char *found = ti_side_word(&p->ctx->arena, p->side.size,
@@ -470,6 +472,9 @@ static void parse_module(parser *p)
             *header[i].to = ti_lex_string(&p->lex);
         } else {
             ti_lex_expect(&p->lex, "graph ");
+            if (!ti_str_is(word, "graph"))
+                ti_note(p->ctx, &(tc_loc){.file = m->file},
+                        "graphs as text are 'graph @main(%%0: f32[1,3]) { ... }': doc/ir.md");
             parse_graph(p);
         }
     }

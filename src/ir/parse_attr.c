@@ -131,7 +131,7 @@ static int find_field(const tc_attr_info *info, tc_str name)
     return -1;
 }
 
-/* The word that comes next, when "=" stands behind it. */
+/* The next word, if "=" follows it. */
 static bool at_attribute(tc_lex *lex, tc_str *name)
 {
     *name = ti_lex_peek_word(lex);

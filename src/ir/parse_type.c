@@ -73,7 +73,7 @@ static void parse_scales(tc_lex *lex, tc_quant *q)
     q->zero = zero;
 }
 
-/* q(0.05:-3), q(axis=0; 0.1:0, 0.2:0 in -127..127); the part behind "q". */
+/* q(0.05:-3), q(axis=0; 0.1:0, 0.2:0 in -127..127); the part after "q". */
 static const tc_type *parse_quant(tc_lex *lex, const tc_type *type)
 {
     tc_quant q = {.axis = -1, .lo = ti_dtype_min(type->dtype), .hi = ti_dtype_max(type->dtype)};

@@ -13,7 +13,7 @@ typedef struct printer {
     const tc_print_options *options;
     tc_buf *out;
     uint32_t *number; /* by id; 0: not seen */
-    const char *file; /* the module's, when a node's place names it */
+    const char *file; /* the module's, when a node's location names it */
 } printer;
 
 /* "quoted", as the text form writes it. */
@@ -160,14 +160,14 @@ static void put_elements(tc_buf *out, const tc_type *type, const char *data)
     ti_buf_text(out, type->rank ? "]" : "");
 }
 
-/* A constant that the side file holds already. */
+/* A constant already in the side file. */
 typedef struct stored {
     struct stored *next;
     const void *data;
     size_t size, offset;
 } stored;
 
-/* Constants are found again by a few of their bytes, and then compared in full. */
+/* Constants are looked up by a few of their bytes, then compared in full. */
 static uint64_t sample(const uint8_t *data, size_t size)
 {
     uint64_t h = ti_hash(&size, sizeof size, 0);
@@ -236,7 +236,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && ti_text_eq(a, b));
 }
 
-/* "place", node="...", ...: what is known, in this order. */
+/* "file", node="...", ...: what is known, in this order. */
 static void put_loc(printer *p, const tc_loc *loc)
 {
     const struct {
@@ -259,7 +259,7 @@ static void put_loc(printer *p, const tc_loc *loc)
     ti_buf_u8(p->out, ')');
 }
 
-/* Nodes that were written as text know only their line there, and that changes. */
+/* Nodes parsed from text have only their line there, which changes. */
 static bool has_loc(const tc_loc *loc)
 {
     return loc->place || loc->node || loc->target || loc->module || loc->module_type;
@@ -292,7 +292,7 @@ static void put_node(printer *p, const tc_node *node)
     ti_buf_u8(out, '\n');
 }
 
-/* takes %0 "x", gives "None" "mask": a place in the signature. */
+/* takes %0 "x", gives "None" "mask": an entry of the signature. */
 static void put_ports(printer *p, const char *verb, const tc_port *port, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -369,7 +369,7 @@ static void put_graph(printer *p)
     ti_buf_text(out, "\n}\n");
 }
 
-/* Whether a printed place names the module's own file. */
+/* Whether a printed location names the module's own file. */
 static bool file_is_named(const tc_module *m)
 {
     for (size_t i = 0; m->file && i < m->n_graph; i++)

@@ -95,8 +95,8 @@ static tc_status stream(tc_rewrite *rw, tc_rewriter *const *rewriter, size_t n)
     return TC_OK;
 }
 
-/* Inputs stay what they are, whatever stands for them further on.  Ports are in the order of inputs,
- * most often: where one was found, the next is looked for. */
+/* Inputs stay inputs, whatever replaces their uses.  Ports are mostly in the order of inputs: the
+ * search continues where the last one was found. */
 static tc_val input_of(const tc_graph *from, const tc_graph *to, const tc_val *now, tc_val old,
                        size_t *next)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.h -- stream the nodes of a graph through rewriters into a fresh graph.
  *
- * Nodes come in order, so a rewriter sees its operands already rewritten.  What no rewriter takes
- * is copied. Names, places, mutations and the signature come along. */
+ * Nodes come in order, so a rewriter sees its operands already rewritten.  Other nodes are copied.
+ * Names, locations, mutations and the signature are kept. */
 #ifndef TC_REWRITE_H
 #define TC_REWRITE_H
 
@@ -12,16 +12,17 @@ typedef struct tc_rewrite {
     tc_ctx *ctx;
     const tc_graph *from;
     tc_graph *to;
-    tc_val *now;             /* by old id: what stands for it in `to` */
-    const uint32_t *readers; /* by old id: nodes, outputs, mutations and signature that read it */
+    tc_val *now;             /* by old id: its replacement in `to` */
+    const uint32_t *readers; /* by old id: how many nodes, outputs, mutations and signature entries
+                              * read it */
     void *user;              /* the pass's own */
 } tc_rewrite;
 
-/* A rewriter looks at a node of `from`.  It leaves *done as it is (false) to let the next one look,
- * or makes what it likes in `to`, binds every result that is read, and sets *done. */
+/* A rewriter looks at a node of `from`.  It either leaves *done false (the next one is tried), or
+ * builds nodes in `to`, binds every used result, and sets *done. */
 typedef tc_status tc_rewriter(tc_rewrite *rw, const tc_node *node, bool *done);
 
-/* Rewriters in the order they are asked.  The graph's content is replaced; `g` stays where it is.
+/* Rewriters in the order they are tried.  The graph's content is replaced; `g` keeps its address.
  */
 TC_MUST_USE tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n,
                                        void *user);
@@ -29,10 +30,10 @@ TC_MUST_USE tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter
 TC_MUST_USE tc_status ti_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n,
                                         void *user);
 
-/* From here on, `val` of `to` stands for `old`; the types must be equal. */
+/* From here on, `val` of `to` replaces `old`; the types must be equal. */
 void ti_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
 
-/* `val` stands for the node's first result. */
+/* `val` replaces the node's first result. */
 static inline tc_status ti_rewrite_with(tc_rewrite *rw, const tc_node *node, tc_val val, bool *done)
 {
     ti_rewrite_bind(rw, node->out[0], val);
@@ -40,7 +41,7 @@ static inline tc_status ti_rewrite_with(tc_rewrite *rw, const tc_node *node, tc_
     return TC_OK;
 }
 
-/* The node as it is, on its rewritten operands: what happens to a node that no rewriter takes. */
+/* The node unchanged, on its rewritten operands: the default for nodes that no rewriter takes. */
 void ti_rewrite_copy(tc_rewrite *rw, const tc_node *node);
 
 /* An operand of the node, and its node, in `to`. */
@@ -60,11 +61,11 @@ const uint32_t *ti_graph_readers(tc_ctx *ctx, const tc_graph *g);
 /* By value: whether outputs, mutations or the signature read it; in scratch memory. */
 const bool *ti_graph_pinned(tc_ctx *ctx, const tc_graph *g);
 
-/* Outputs, mutations and, of the program, the signature go on to the graph that takes the other's
- * place; now: by old value, what stands for it. */
+/* Moves outputs, mutations and, of the program, the signature to the graph that replaces the other;
+ * now: by old value, its replacement. */
 void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
 
-/* A constant of `to` that stays what it is from run to run. */
+/* A constant of `to` that no run changes. */
 bool ti_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);
 
 /* An operator with one operand and one result, of the type of the node's result 0, bound to it. */

@@ -15,7 +15,7 @@ bool ti_module_open(const tc_module *module)
 
 /* ---- values of shapes ------------------------------------------------------------------------ */
 
-/* An operand, with its numbers where they are known. */
+/* An operand, with its values where they are known. */
 static tc_tensor operand(const tc_graph *g, const int64_t **known, tc_val val)
 {
     tc_tensor t = ti_tensor_of(g, val);
@@ -24,7 +24,7 @@ static tc_tensor operand(const tc_graph *g, const int64_t **known, tc_val val)
     return t;
 }
 
-/* One of the operators on shapes, with as many operands as it has. */
+/* An operator on shapes, with its operands. */
 static bool makes_shape(const tc_graph *g, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
@@ -34,7 +34,7 @@ static bool makes_shape(const tc_graph *g, const tc_node *node)
            (info->attr == TC_ATTR_none || node->attr) && ti_type_of(g, node->out[0]);
 }
 
-/* Whether its operands are what they should be and its result as declared; says nothing. */
+/* Whether operands and declared result are valid; no message. */
 static bool declared_right(const tc_graph *g, const tc_node *node, const tc_tensor *in)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -49,7 +49,7 @@ static bool declared_right(const tc_graph *g, const tc_node *node, const tc_tens
            ti_same_dims(&out, ti_type_of(g, node->out[0]));
 }
 
-/* The kernel's numbers, or NULL where an operand is not known or has no result. */
+/* The kernel's result, or NULL where an operand is unknown or the result is undefined. */
 static const int64_t *evaluate(tc_arena *arena, const tc_graph *g, const tc_node *node,
                                const int64_t **known)
 {
@@ -68,7 +68,7 @@ static const int64_t *evaluate(tc_arena *arena, const tc_graph *g, const tc_node
     return call.error ? NULL : out.data;
 }
 
-/* Into known[], what the node makes if it makes a shape. */
+/* Stores the node's result in known[] if it is a shape. */
 static void learn(tc_arena *arena, const tc_graph *g, const tc_node *node, const int64_t **known)
 {
     if (node->op == TC_OP_const && ti_type_of(g, node->out[0])->dtype == TC_shape)
@@ -90,7 +90,7 @@ const int64_t **ti_known_shapes(tc_arena *arena, const tc_graph *g)
 
 static tc_status settle_graph(tc_graph *g, int depth);
 
-/* The declared type with its open dimensions filled in; other ones have to agree. */
+/* The declared type with its open dimensions filled in; the others have to agree. */
 static tc_status settle_value(tc_graph *g, const tc_node *node, tc_val val, const tc_type *found)
 {
     tc_value *value = g->val[val];
@@ -106,7 +106,7 @@ static tc_status settle_value(tc_graph *g, const tc_node *node, tc_val val, cons
     return TC_OK;
 }
 
-/* A branch or loop: the graphs that it runs have its operands' types. */
+/* A branch or loop: the graphs that it runs take its operands' types. */
 static tc_status settle_calls(tc_graph *g, const tc_node *node, int depth)
 {
     enum { DEEPEST = 64 };
@@ -130,7 +130,7 @@ static tc_status settle_calls(tc_graph *g, const tc_node *node, int depth)
     return TC_OK;
 }
 
-/* The types that the node makes, into out[]. */
+/* The node's result types, into out[]. */
 static tc_status types_of(const tc_graph *g, const tc_node *node, const int64_t **known,
                           tc_type *out)
 {

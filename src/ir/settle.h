@@ -12,16 +12,16 @@ bool ti_module_open(const tc_module *module);
  * dimensions; NULL: it does not, or the value is no shape.  In the arena. */
 const int64_t **ti_known_shapes(tc_arena *arena, const tc_graph *g);
 
-/* Whether what shapes decide is as declared, where they are known (ti_known_shapes) but are no
- * constants; asserted ones too.  The graph's types have been checked else. */
+/* Whether known shapes that are not constants (ti_known_shapes) agree with the declared types;
+ * asserted ones too.  The graph's types have been checked otherwise. */
 TC_MUST_USE tc_status ti_check_shapes(tc_graph *g);
 
-/* The types of the program's inputs have been settled: gives every other value its own.  What a
- * file declares stays where it is not open, and has to be what the operators compute. */
+/* After the program's input types are fixed: infers all others.  Declared types stay where they are
+ * not open, and have to agree with what the operators compute. */
 TC_MUST_USE tc_status ti_settle(tc_module *module);
 
-/* These values of a graph came without a rank, and have one of 0: gives each the type that its
- * operator makes, where that is decided; else the message has its name. */
+/* These values of a graph came without a rank, and have one of 0: infers the type of each; where it
+ * cannot, the message has its name. */
 TC_MUST_USE tc_status ti_settle_ranks(tc_graph *g, const tc_val *val, size_t n);
 
 #endif

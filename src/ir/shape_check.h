@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_check.h -- the questions that several shape functions ask, with their messages. */
+/* shape_check.h -- checks that several shape functions share, with their messages. */
 #ifndef TC_SHAPE_CHECK_H
 #define TC_SHAPE_CHECK_H
 
@@ -10,7 +10,7 @@ static inline const tc_type *ti_in(const tc_infer *c, int i)
     return i < c->n_in ? c->in[i].type : NULL;
 }
 
-/* Of the shape given, without quantization. */
+/* Of the shape given, not quantized. */
 static inline tc_type ti_type_shaped(tc_dtype dtype, int32_t rank, const int64_t *dim)
 {
     tc_type t = {.dtype = dtype, .rank = rank};
@@ -18,7 +18,7 @@ static inline tc_type ti_type_shaped(tc_dtype dtype, int32_t rank, const int64_t
     return t;
 }
 
-/* The operand is there; of the first that is known. */
+/* Operand i is present. */
 static inline tc_status ti_need(const tc_infer *c, int i, const char *what)
 {
     if (ti_in(c, i))
@@ -48,7 +48,7 @@ static inline tc_status ti_need_extent(const tc_infer *c, const char *what, int6
                     what, c->op, found, expected);
 }
 
-/* The operand, where it is there, has the element type of the first. */
+/* The operand, if present, has the element type of the first. */
 static inline tc_status ti_need_dtype(const tc_infer *c, int i, const char *what)
 {
     const tc_type *t = ti_in(c, i), *first = c->in[0].type;
@@ -66,7 +66,7 @@ static inline tc_status ti_need_float(const tc_infer *c, const tc_type *t)
                     c->op, tc_dtypes[t->dtype].name);
 }
 
-/* Real numbers: complex ones have no such product or window here. */
+/* Real: complex tensors have no such product or window here. */
 static inline tc_status ti_need_real(const tc_infer *c, const tc_type *t)
 {
     if (tc_dtypes[t->dtype].kind != TC_COMPLEX)
@@ -75,7 +75,7 @@ static inline tc_status ti_need_real(const tc_infer *c, const tc_type *t)
                           "'%s' of complex numbers is not supported", c->op);
 }
 
-/* A list of n numbers, each from `least` to where sums and products of two still fit. */
+/* A list of n numbers >= `least`, small enough that sums and products of two fit. */
 static inline tc_status ti_need_list(const tc_infer *c, const char *what, tc_ints list, int n,
                                      int64_t least)
 {
@@ -90,7 +90,7 @@ static inline tc_status ti_need_list(const tc_infer *c, const char *what, tc_int
     return TC_OK;
 }
 
-/* b is broadcast into out, or refused. */
+/* b broadcasts into out, or a message. */
 static inline tc_status ti_broadcast_dims(const tc_infer *c, int rank, const int64_t *dim,
                                           int *out_rank, int64_t *out)
 {
@@ -112,10 +112,10 @@ static inline tc_status ti_broadcast_dims(const tc_infer *c, int rank, const int
 
 /* ---- shape_check.c ---- */
 
-/* The first n operands are there; of the first that is known. */
+/* The first n operands are present. */
 tc_status ti_need_operands(tc_infer *c, int n);
 
-/* 0 <= axis < rank; a tensor of rank 0 may be spoken of as having one axis. */
+/* 0 <= axis < rank; rank 0 counts as rank 1. */
 tc_status ti_need_axis(tc_infer *c, int64_t axis, int rank);
 
 /* Axes in range, none twice. */

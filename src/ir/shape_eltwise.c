@@ -31,7 +31,7 @@ static tc_status no_fit(tc_infer *call, const tc_type *so_far, const tc_type *ne
     return status;
 }
 
-/* shape becomes the shape of both, aligned at the last axis. */
+/* shape becomes the broadcast of both, aligned at the last axis. */
 static tc_status widen(tc_infer *call, tc_type *shape, const tc_type *next)
 {
     tc_type both = *shape;
@@ -47,7 +47,7 @@ static tc_status widen(tc_infer *call, tc_type *shape, const tc_type *next)
     return TC_OK;
 }
 
-/* The broadcast shape of all operands that are there. */
+/* The broadcast shape of all operands present. */
 static tc_status broadcast(tc_infer *call, tc_type *shape)
 {
     *shape = (tc_type){.dtype = TC_none};
@@ -126,7 +126,7 @@ tc_status ti_shape_promote(tc_infer *call)
     return TC_OK;
 }
 
-/* Quotients of integers are f32, unless they are cut to integers; so are atan2, copysign, xlogy. */
+/* Quotients of integers are f32, unless truncated to integers; so are atan2, copysign, xlogy. */
 tc_status ti_shape_div(tc_infer *call)
 {
     const tc_attr_div *a = call->attr;
@@ -206,7 +206,7 @@ tc_status ti_shape_prelu(tc_infer *call)
     return ti_shape_same(call);
 }
 
-/* The size of a complex number is real. */
+/* The magnitude of a complex number is real. */
 tc_status ti_shape_abs(tc_infer *call)
 {
     TC_TRY(ti_shape_same(call));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_index.c -- types of operators that read or write at places named by other tensors. */
+/* shape_index.c -- types of operators that read or write at indices given by other tensors. */
 #include "../num/index.h"
 #include "shape_check.h"
 
@@ -8,8 +8,8 @@ static const char *dims(tc_infer *c, const tc_type *t)
     return ti_dims_text(&c->ctx->scratch, t->rank, t->dim);
 }
 
-/* Operands from `first` on are indices into operand 0: integers, none where an axis stays whole,
- * and masks, which stand for as many axes as they have. */
+/* Operands from `first` on are indices into operand 0: integers, absent where an axis stays whole,
+ * and masks, which cover as many axes as they have. */
 static tc_status check_indices(tc_infer *c, int first, bool *masked)
 {
     const tc_type *x = c->in[0].type;
@@ -62,7 +62,7 @@ tc_status ti_shape_index(tc_infer *c)
     return picked(c, 1, &c->out[0]);
 }
 
-/* What a mask picks is known only when the program runs, and compared then. */
+/* How many elements a mask selects is known, and compared, at run time only. */
 tc_status ti_shape_index_put(tc_infer *c)
 {
     bool masked;
@@ -135,7 +135,7 @@ tc_status ti_shape_index_add(tc_infer *c)
     return rows_replaced(c, ((const tc_attr_index_add *)c->attr)->axis);
 }
 
-/* index reaches no further than t, but along the axis. */
+/* index is no larger than t, except along the axis. */
 static tc_status within(tc_infer *c, const tc_type *t, int64_t axis)
 {
     const tc_type *index = c->in[1].type;

@@ -6,7 +6,7 @@
 #include "../num/block_scaled.h"
 #include "shape_check.h"
 
-/* A constant and what control flow hands back have the types they were declared with. */
+/* Constants and results of control flow have the types they were declared with. */
 static tc_status declared(tc_infer *c)
 {
     for (int i = 0; i < c->n_out; i++)
@@ -44,7 +44,7 @@ tc_status ti_shape_while_loop(tc_infer *c)
     return TC_OK;
 }
 
-/* infer.c puts the types of the called graph's outputs in the place of what was declared. */
+/* infer.c replaces the declared types by those of the called graph's outputs. */
 tc_status ti_shape_call(tc_infer *c)
 {
     TC_TRY(ti_need_operands(c, c->n_in));
@@ -151,7 +151,7 @@ tc_status ti_shape_complex(tc_infer *c)
     return TC_OK;
 }
 
-/* Scale and zero: attributes, or operands with one number per channel (or one for all). */
+/* Scale and zero: attributes, or operands with one value per channel (or one for all). */
 static tc_status check_grid(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;
@@ -194,7 +194,7 @@ static tc_status need_real(tc_infer *c, tc_dtype t)
                     tc_dtypes[t].name);
 }
 
-/* The declared domain stays: only the author knows it. */
+/* The declared domain stays: it is not inferable. */
 tc_status ti_shape_quantize(tc_infer *c)
 {
     const tc_attr_quantize *a = c->attr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape_move.c -- types of operators that put numbers elsewhere. */
+/* shape_move.c -- types of operators that move elements. */
 #include "shape_check.h"
 
 static const char *dims(tc_infer *c, const tc_type *t)
@@ -208,7 +208,7 @@ tc_status ti_shape_unbind(tc_infer *c)
     return TC_OK;
 }
 
-/* n * times; -1 when that is no extent. */
+/* n * times; -1 when that is not a valid extent. */
 static int64_t repeated(int64_t n, int64_t times)
 {
     int64_t product;
@@ -264,7 +264,7 @@ tc_status ti_shape_tri(tc_infer *c)
     return TC_OK;
 }
 
-/* Most that each mode can reach beyond the edge of an axis of extent n. */
+/* The largest padding of each mode on an axis of extent n. */
 static int64_t reach(tc_field_pad_mode mode, int64_t n)
 {
     switch (mode) {
@@ -319,7 +319,7 @@ tc_status ti_shape_diagonal(tc_infer *c)
     return TC_OK;
 }
 
-/* Whether the strides stay inside is seen when it runs: PyTorch, too, takes such programs. */
+/* Whether the strides stay inside is checked at run time: PyTorch, too, accepts such programs. */
 tc_status ti_shape_as_strided(tc_infer *c)
 {
     const tc_attr_as_strided *a = c->attr;

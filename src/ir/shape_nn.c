@@ -16,7 +16,7 @@ tc_status ti_shape_softmax(tc_infer *c)
     return TC_OK;
 }
 
-/* A vector of n numbers, or left out. */
+/* A vector of n elements, or absent. */
 static tc_status vector(tc_infer *c, int i, const char *what, int64_t n)
 {
     const tc_type *t = ti_in(c, i);

@@ -40,7 +40,7 @@ static tc_status need_order(tc_infer *c)
                     c->op);
 }
 
-/* There is something to choose from along these axes. */
+/* These axes are not empty. */
 static tc_status need_some(tc_infer *c, tc_ints axes)
 {
     const tc_type *x = c->in[0].type;
@@ -76,7 +76,7 @@ tc_status ti_shape_reduce(tc_infer *c)
     return need_some(c, a->axes);
 }
 
-/* Bytes say all and any in bytes, as PyTorch has it. */
+/* all and any of bytes are bytes, as in PyTorch. */
 tc_status ti_shape_reduce_bool(tc_infer *c)
 {
     const tc_attr_axes *a = c->attr;

@@ -94,7 +94,7 @@ static tc_status broadcast_as(tc_infer *c, int first, int last, tc_dtype dtype)
     return TC_OK;
 }
 
-/* x as it is; NEGATE's zero points have one element. */
+/* The type of x; NEGATE's zero points have one element. */
 tc_status ti_shape_tosa_same(tc_infer *c)
 {
     const tc_type *x = ti_in(c, 0);
@@ -146,10 +146,18 @@ static int64_t axis_of(const tc_infer *c)
     return *(const int64_t *)c->attr;
 }
 
+/* A non-empty axis: TOSA has no result for an empty one. */
+static tc_status check_reduced(tc_infer *c)
+{
+    TC_TRY(check_axis(c, axis_of(c)));
+    return ti_in(c, 0)->dim[axis_of(c)] ? TC_OK
+                                        : TC_REFUSE(c, "axis %" PRId64 " is empty", axis_of(c));
+}
+
 tc_status ti_shape_tosa_reduce(tc_infer *c)
 {
     tc_type type = *ti_in(c, 0);
-    TC_TRY(check_axis(c, axis_of(c)));
+    TC_TRY(check_reduced(c));
     type.dim[axis_of(c)] = 1;
     ti_tosa_result(c, 0, type.dtype, type.rank, type.dim);
     return TC_OK;
@@ -159,7 +167,7 @@ tc_status ti_shape_tosa_argmax(tc_infer *c)
 {
     const tc_type *x = ti_in(c, 0);
     int64_t dim[TC_MAX_RANK] = {0};
-    TC_TRY(check_axis(c, axis_of(c)));
+    TC_TRY(check_reduced(c));
     for (int i = 0, k = 0; i < x->rank; i++)
         if (i != axis_of(c))
             dim[k++] = x->dim[i];
@@ -310,7 +318,7 @@ tc_status ti_shape_tosa_gather(tc_infer *c)
     return TC_OK;
 }
 
-/* values [n, k, c], indices [n, w], input [n, w, c], and no fewer places than there are rows. */
+/* values [n, k, c], indices [n, w], input [n, w, c], w <= k. */
 tc_status ti_shape_tosa_scatter(tc_infer *c)
 {
     const tc_type *values = ti_in(c, 0), *indices = ti_in(c, 1), *input = ti_in(c, 2);
@@ -328,7 +336,8 @@ tc_status ti_shape_tosa_scatter(tc_infer *c)
     return TC_OK;
 }
 
-/* ---- conversions, and what only a declaration can say ---------------------------------------- */
+/* ---- conversions, and types known by declaration only
+ * ----------------------------------------- */
 
 tc_status ti_shape_tosa_convert(tc_infer *c)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_tosa.h -- what the shape functions of TOSA operators share.
  *
- * A rule refuses what the specification's ERROR_IF lines on shapes and attributes refuse, and
- * computes the one result type that is left.  A declared quantization stays with the result. */
+ * A rule checks the specification's ERROR_IF lines on shapes and attributes, and computes the
+ * result type.  A declared quantization is kept. */
 #ifndef TC_SHAPE_TOSA_H
 #define TC_SHAPE_TOSA_H
 
 #include "shape.h"
 
-/* Turn the node down; the format takes at least one argument. */
+/* Reject the node; the format takes at least one argument. */
 #define TC_REFUSE(c, format, ...)                                                                  \
     ti_error((c)->ctx, (c)->loc, TC_E_TOSA_RULE, "'%s': " format, (c)->op, __VA_ARGS__)
 
@@ -28,16 +28,15 @@ TC_MUST_USE tc_status ti_tosa_single(const tc_infer *c, int i, const char *name)
 TC_MUST_USE tc_status ti_tosa_list(const tc_infer *c, const char *name, tc_ints list, int n,
                                    int64_t lo, int64_t hi);
 
-/* The n values of a shape operand; *out is NULL when they are not known, which is fine where the
- * result has been declared. */
+/* The n values of a shape operand; *out is NULL when they are unknown, which is valid if the result
+ * type is declared. */
 TC_MUST_USE tc_status ti_tosa_values(const tc_infer *c, int i, const char *name, int64_t n,
                                      const int64_t **out);
 
-/* The operands of a convolution that has scales beside its values. */
+/* The operands of a convolution with separate scales. */
 TC_MUST_USE tc_status ti_tosa_conv_scales(const tc_infer *c);
 
-/* How the operator's declared result type is spoken of: its own, or `computed` when none was
- * declared. */
+/* The declared result type of the operator, or `computed` if there is none. */
 static inline tc_dtype ti_tosa_declared(const tc_infer *c, tc_dtype computed)
 {
     return c->out[0].dtype != TC_none ? c->out[0].dtype : computed;

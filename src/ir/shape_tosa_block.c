@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_tosa_block.c -- shape functions of TOSA 1.1: transposed products, runs of rows, and the
- * deprecated operators that have scales beside block-scaled values. */
+ * deprecated operators on block-scaled values with separate scales. */
 #include "shape_tosa.h"
 
 #include "../num/block_scaled.h"
@@ -19,7 +19,7 @@ static tc_status transposed_product(tc_infer *c, int b_at, tc_dtype sum)
     return TC_OK;
 }
 
-/* Floats may be summed in f32, and some in bf16 or f16: the declared type says in which. */
+/* Floats may be accumulated in f32, and some in bf16 or f16: the declared type says which. */
 tc_status ti_shape_tosa_matmul_t(tc_infer *c)
 {
     tc_dtype a = ti_in(c, 0)->dtype;
@@ -44,7 +44,7 @@ static tc_status gathered(tc_infer *c, int out, const tc_type *values, const tc_
     return TC_OK;
 }
 
-/* row_count, operand i: one i32.  0 when it is not known, which is fine where results have been
+/* row_count, operand i: one i32.  0 when it is unknown, which is valid if the results are
  * declared. */
 static tc_status row_count(const tc_infer *c, int i, int64_t *rows)
 {
@@ -66,7 +66,8 @@ tc_status ti_shape_tosa_row_gather(tc_infer *c)
     return rows ? gathered(c, 0, ti_in(c, 0), ti_in(c, 1), rows) : TC_OK;
 }
 
-/* ---- scales beside values -------------------------------------------------------------------- */
+/* ---- separate scales
+ * -------------------------------------------------------------------------- */
 
 static int64_t block_size(const tc_infer *c)
 {
@@ -81,7 +82,7 @@ static tc_status check_size(const tc_infer *c)
     return TC_REFUSE(c, "block_size is %" PRId64 ", expected %d", block_size(c), TC_BLOCK);
 }
 
-/* The scales of values have their shape, but for the last axis: one for each block. */
+/* Scales have the shape of the values, but on the last axis: one for each block. */
 static tc_status scales_of(const tc_infer *c, const tc_type *values, tc_type *scales)
 {
     int last = values->rank - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shape_tosa_dims.c -- shape functions of TOSA 1.1's operators on shapes: how many values there
- * are.  The values themselves are the kernels' (num/tosa_dims.c). */
+ * are.  The kernels compute the values (num/tosa_dims.c). */
 #include "shape_tosa.h"
 
 static tc_status result(tc_infer *c, int64_t n)
@@ -9,7 +9,7 @@ static tc_status result(tc_infer *c, int64_t n)
     return TC_OK;
 }
 
-/* Operand i is a shape of so many values. */
+/* Operand i is a shape of n values. */
 static tc_status length(const tc_infer *c, int i, int64_t *n)
 {
     const tc_type *t = ti_in(c, i);
@@ -48,7 +48,7 @@ tc_status ti_shape_tosa_shape_unary(tc_infer *c)
     return result(c, n);
 }
 
-/* Both have equally many. */
+/* Both have the same length. */
 static tc_status same_length(const tc_infer *c, int64_t *n)
 {
     int64_t m = 0;
@@ -87,7 +87,7 @@ tc_status ti_shape_tosa_slice_shape(tc_infer *c)
     return size ? result(c, *size) : TC_OK;
 }
 
-/* Values that are known are compared. */
+/* Known values are compared. */
 tc_status ti_shape_tosa_assert_equal_shape(tc_infer *c)
 {
     const tc_attr_tosa_assert_equal *a = c->attr;

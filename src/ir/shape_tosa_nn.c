@@ -6,7 +6,7 @@
 
 #include "../num/block_scaled.h"
 
-/* a / b, which must come out even. */
+/* a / b, which must be exact. */
 static tc_status divide(const tc_infer *c, const char *what, int64_t a, int64_t b, int64_t *out)
 {
     if (a < 0 || a % b != 0)
@@ -81,7 +81,7 @@ tc_status ti_shape_tosa_avg_pool2d_adaptive(tc_infer *c)
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
-/* The sums of products of x: what conv and matmul give for an element type. */
+/* The accumulator type of conv and matmul for an element type. */
 static tc_dtype sum_type(tc_dtype x)
 {
     switch (x) {
@@ -98,7 +98,7 @@ static tc_dtype sum_type(tc_dtype x)
     }
 }
 
-/* The same where 1.1 lets floats be summed in other types too: as declared, when it is one. */
+/* The same where 1.1 permits other float accumulators: the declared one, if valid. */
 static tc_dtype real_sum(const tc_infer *c, tc_dtype x)
 {
     tc_dtype declared = ti_tosa_declared(c, TC_none);
@@ -131,7 +131,7 @@ static tc_status check_channels(const tc_infer *c, int64_t x, int64_t weight)
                      weight);
 }
 
-/* places[i] = (x - 1 + pad - (kernel - 1) * dilation) / stride + 1 along each of n axes. */
+/* out[i] = (x - 1 + pad - (kernel - 1) * dilation) / stride + 1 along each of n axes. */
 static tc_status windows(const tc_infer *c, const tc_attr_tosa_conv *a, int n, const int64_t *x,
                          const int64_t *kernel, int64_t *places)
 {
@@ -148,7 +148,7 @@ static tc_status windows(const tc_infer *c, const tc_attr_tosa_conv *a, int n, c
     return TC_OK;
 }
 
-/* x: [n, spatial.., c]   weight: [oc, kernel.., c]   result: [n, places.., oc] */
+/* x: [n, spatial.., c]   weight: [oc, kernel.., c]   result: [n, out.., oc] */
 static tc_status conv(tc_infer *c, int axes)
 {
     const tc_type *x = ti_in(c, 0), *w = ti_in(c, 1);
@@ -218,7 +218,7 @@ tc_status ti_shape_tosa_transpose_conv2d(tc_infer *c)
     return TC_OK;
 }
 
-/* Scales stand beside the values: x, x_scale, weight, weight_scale, bias, pad, stride, dilation. */
+/* With separate scales: x, x_scale, weight, weight_scale, bias, pad, stride, dilation. */
 tc_status ti_shape_tosa_conv2d_block_scaled(tc_infer *c)
 {
     const tc_type *x = ti_in(c, 0), *w = ti_in(c, 2);
@@ -241,7 +241,7 @@ tc_status ti_shape_tosa_conv2d_block_scaled(tc_infer *c)
     return TC_OK;
 }
 
-/* a: [n, h, c]   b: [n, c, w]   result: [n, h, w].  f16 and fp8 may be summed in f16 or f32. */
+/* a: [n, h, c]   b: [n, c, w]   result: [n, h, w].  f16 and fp8 may accumulate in f16 or f32. */
 tc_status ti_shape_tosa_matmul(tc_infer *c)
 {
     const tc_type *a = ti_in(c, 0), *b = ti_in(c, 1);
@@ -290,7 +290,7 @@ tc_status ti_shape_tosa_fft2d(tc_infer *c)
     return TC_OK;
 }
 
-/* Half of the spectrum: the other half mirrors it. */
+/* Half of the spectrum: the other half is symmetric. */
 tc_status ti_shape_tosa_rfft2d(tc_infer *c)
 {
     const tc_type *x = ti_in(c, 0);
@@ -304,7 +304,7 @@ tc_status ti_shape_tosa_rfft2d(tc_infer *c)
 
 enum { RESIZE_DIM = 16384, RESIZE_NUMERATOR = 2048 };
 
-/* places = ((in - 1) * n - offset + border) / d + 1 with 0 < n <= 2048, 0 < d < 16 n,
+/* out = ((in - 1) * n - offset + border) / d + 1 with 0 < n <= 2048, 0 < d < 16 n,
  * -n <= offset < 16 n, -16 n <= border < n. */
 static tc_status resized(const tc_infer *c, int64_t in, int64_t n, int64_t d, int64_t offset,
                          int64_t border, int64_t *places)

@@ -4,7 +4,7 @@
 
 #include "shape_check.h"
 
-/* How many places a window can stand along one axis; 0 when it does not fit at all. */
+/* Positions of a window along one axis; 0 when it does not fit. */
 static int64_t places(int64_t in, int64_t before, int64_t after, int64_t kernel, int64_t dilation,
                       int64_t stride)
 {
@@ -96,7 +96,7 @@ tc_status ti_shape_conv_transpose(tc_infer *c)
 }
 
 /* A pooling window along one axis.  The last one must start inside the input or the padding before
- * it: with `ceil`, one that would start in the padding behind is left out. */
+ * it: with `ceil`, one that would start in the padding after it is dropped. */
 static tc_status pool_axis(tc_infer *c, int64_t in, int64_t kernel, int64_t stride, int64_t pad,
                            int64_t dilation, bool ceil_mode, int64_t *out)
 {
@@ -140,7 +140,7 @@ static tc_status pool(tc_infer *c, tc_ints kernel, tc_ints stride, tc_ints pad, 
     return TC_OK;
 }
 
-/* The second result, where there is one, holds places. */
+/* The second result, if any, holds indices. */
 static void index_result(tc_infer *c)
 {
     if (c->n_out > 1) {

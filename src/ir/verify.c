@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify.c -- structure, and one check per fact of fact.def.
  *
- * All of it is reported, not just the first; a node that is put together wrongly is left out of the
- * checks that rely on its being whole. */
+ * Everything is reported, not just the first; a malformed node is skipped by checks that need it to
+ * be well-formed. */
 #include "verify.h"
 
 #include "settle.h"
@@ -22,14 +22,14 @@ const uint32_t tc_facts_told =
 #include "fact.def"
     0u;
 
-/* One graph being looked at. */
+/* The graph being verified. */
 typedef struct check {
     tc_ctx *ctx;
     tc_module *module;
     tc_graph *g;
     const tc_loc *loc; /* of the graph as a whole */
-    bool *made;        /* by id: made before the place we are at */
-    bool *broken;      /* by node: not to be looked at further */
+    bool *made;        /* by id: defined before the current node */
+    bool *broken;      /* by node: skip it */
     tc_status worst;
 } check;
 
@@ -41,7 +41,7 @@ static void found(check *c, tc_status status)
 
 #define FOUND(c, loc, id, ...) found((c), ti_error((c)->ctx, (loc), TC_E_##id, __VA_ARGS__))
 
-/* Whether an id names a value that has been made by now. */
+/* Whether an id names a value defined by now. */
 static bool is_made(const check *c, tc_val val)
 {
     return val != TC_NONE && val < c->g->n_val && c->made[val];
@@ -183,8 +183,8 @@ static void check_ports(check *c)
 
 /* ---- control flow: the graphs that a node runs ---- */
 
-/* One type; TOSA's operators hand on stored numbers, whatever is noted of their domains.  A region
- * (inner) is handed the bytes of what the program has (outer). */
+/* One type; TOSA's operators see stored integers, whatever their domains.  A region (inner)
+ * receives the bytes of the program's value (outer). */
 static bool alike(const check *c, const tc_node *node, const tc_type *inner, const tc_type *outer)
 {
     return inner == outer ||
@@ -224,7 +224,7 @@ static bool decides(const tc_graph *cond)
     return type && type->dtype == TC_bool && tc_type_count(type) == 1;
 }
 
-/* What goes around a loop keeps its type. */
+/* The state of a loop keeps its type. */
 static bool carries(const check *c, const tc_node *node)
 {
     if (node->n_out > node->n_in)
@@ -237,14 +237,14 @@ static bool carries(const check *c, const tc_node *node)
 
 static void check_call(check *c, const tc_node *node)
 {
-    if (!ti_node_calls(node)) /* an operator of which no more is known */
+    if (!ti_node_calls(node)) /* an operator with unknown behaviour */
         return;
     const tc_graph *first = ti_node_callee(c->module, node, 0);
     const tc_graph *second = ti_node_is_call(node) ? first : ti_node_callee(c->module, node, 1);
     bool loop = node->op == TC_OP_while_loop || node->op == TC_OP_tosa_while_loop;
     int skip = loop || ti_node_is_call(node)
                    ? 0
-                   : 1; /* what decides between two graphs is not handed to them */
+                   : 1; /* the condition is not an input of the branches */
     bool fit = first && second && takes(c, node, skip, first) && takes(c, node, skip, second) &&
                gives(c, node, second) &&
                (loop ? decides(first) && carries(c, node) : gives(c, node, first));
@@ -253,8 +253,8 @@ static void check_call(check *c, const tc_node *node)
               tc_ops[node->op].name);
 }
 
-/* Whether what graph i runs comes to an end: no graph runs itself, directly or through others.
- * state: 0 not seen, 1 being looked at, 2 fine. */
+/* Whether graph i is free of recursion, direct or through others. state: 0 not seen, 1 in progress,
+ * 2 fine. */
 static bool calls_end(const check *c, size_t i, uint8_t *state)
 {
     const tc_graph *g = c->module->graph[i];
@@ -274,7 +274,7 @@ static bool calls_end(const check *c, size_t i, uint8_t *state)
     return true;
 }
 
-/* Calls nest on the stack, here and when the program runs. */
+/* Calls nest on the stack, here and at run time. */
 enum { MOST_GRAPHS = 1000 };
 
 /* ---- facts ---- */
@@ -290,7 +290,7 @@ static bool has_types(const tc_graph *g, const tc_node *node)
     return true;
 }
 
-/* The same domain: real numbers and codes are related in the same way.  Channels may have moved. */
+/* The same domain: equal scales and zero points.  Channels may have moved. */
 static bool same_domain(const tc_type *a, const tc_type *b)
 {
     const tc_quant *p = a->quant, *q = b->quant;
@@ -302,8 +302,8 @@ static bool same_domain(const tc_type *a, const tc_type *b)
     return p->axis >= 0 || (p->scale[0] == q->scale[0] && p->zero[0] == q->zero[0]);
 }
 
-/* T_MOVES: numbers are moved, never changed.  Indices, plain integers, are not among them; TOSA
- * operators see storage, where a domain is a note. */
+/* T_MOVES: elements are moved, never changed.  Indices, plain integers, are exempt; TOSA operators
+ * see storage, where a domain is a note. */
 static void check_moves(check *c, const tc_node *node)
 {
     const tc_type *result = node->n_out ? ti_type_of(c->g, node->out[0]) : NULL;
@@ -321,7 +321,7 @@ static void check_moves(check *c, const tc_node *node)
     }
 }
 
-/* TOSA 1.1 lets programs leave sizes open. */
+/* TOSA 1.1 allows open sizes. */
 static bool has_open(const tc_graph *g, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++)
@@ -349,7 +349,7 @@ static void check_TYPED(check *c)
             continue;
         }
         if (has_open(c->g, node))
-            continue; /* known when the program runs */
+            continue; /* known at run time only */
         tc_status status = ti_node_infer(c->g, node);
         if (status != TC_OK)
             found(c, status);
@@ -404,7 +404,7 @@ static void check_graph(check *c)
     if (c->g == ti_main(c->module))
         check_ports(c);
     if (c->worst != TC_OK)
-        return; /* facts are asked of graphs that are whole */
+        return; /* facts are checked on well-formed graphs */
     uint32_t facts = c->g->facts | (ti_facts_seen(c->g) & TC_FACT_TYPED);
     for (size_t i = 0; i < TC_COUNT(check_of); i++)
         if (facts & 1u << i)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* check_rules.c -- translation validation: what each rule made, beside what its node means.
+/* check_rules.c -- translation validation: each rule's result against its node's.
  *
- * The lowered graph runs on a sample; then every node of the typed graph is computed on the very
- * numbers that the lowered graph gave its operands.  So each difference is one rule's own. */
+ * The lowered graph runs on a sample; then every node of the typed graph is computed on the lowered
+ * graph's operands.  So each difference is due to one rule. */
+#include <float.h>
 #include <math.h>
 
 #include "put.h"
@@ -12,7 +13,7 @@
 #include "../num/half.h"
 #include "../num/load.h"
 
-/* The tensor as the typed graph reads it: the same stored numbers, with their meaning. */
+/* The tensor as the typed graph reads it: the same stored elements, with their domain. */
 static tc_tensor typed(const tc_build *lw, const tc_tensor *at, tc_val v)
 {
     if (!v || ti_is_const(lw->rw->from, v))
@@ -21,14 +22,24 @@ static tc_tensor typed(const tc_build *lw, const tc_tensor *at, tc_val v)
                        lw->rw->now[v] ? at[lw->rw->now[v]].data : NULL};
 }
 
+static double largest(tc_tensor t)
+{
+    double top = 0;
+    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
+        double x = fabs(ti_load_f64(t, i));
+        top = isfinite(x) && x > top ? x : top;
+    }
+    return top;
+}
+
 typedef struct difference {
     double most, allowed;
     int64_t at;
 } difference;
 
-/* Steps of the domain; for plain numbers, their own unit.  Wide sums are as exact as f32 arithmetic
- * is. */
-static difference compare(tc_tensor got, tc_tensor want)
+/* Steps of the domain; for plain values, their own unit.  Wide sums are as exact as f32 arithmetic
+ * is.  overflows: which of the results are infinite, or NaN, follows from the order of a sum. */
+static difference compare(tc_tensor got, tc_tensor want, bool overflows)
 {
     difference d = {0, 0, -1};
     tc_dtype t = want.type->dtype;
@@ -37,7 +48,7 @@ static difference compare(tc_tensor got, tc_tensor want)
     for (int64_t i = 0; i < n; i++) {
         double a = ti_load_f64(got, i), b = ti_load_f64(want, i), off = fabs(a - b);
         top = isfinite(b) && fabs(b) > top ? fabs(b) : top;
-        if (a == b || (isnan(a) && isnan(b)))
+        if (a == b || (isnan(a) && isnan(b)) || (overflows && !(isfinite(a) && isfinite(b))))
             continue;
         if (!(off <= d.most)) {
             d.most = isnan(off) ? INFINITY : off;
@@ -82,10 +93,15 @@ static int64_t terms_of(const tc_graph *g, const tc_node *node)
     case TC_OP_softmax:
     case TC_OP_log_softmax:
         return longest;
+    case TC_OP_sum:
+    case TC_OP_mean:
+    case TC_OP_logsumexp:
+    case TC_OP_var:
+    case TC_OP_std:
+    case TC_OP_norm:
+        return tc_type_count(y) ? tc_type_count(x) / tc_type_count(y) : 1;
     default:
-        return tc_ops[node->op].traits & T_REDUCES && tc_type_count(y)
-                   ? tc_type_count(x) / tc_type_count(y)
-                   : 1;
+        return 1;
     }
 }
 
@@ -102,17 +118,31 @@ static double root_mean_square(tc_tensor t)
     return n ? sqrt(sum / (double)n) : 0;
 }
 
+/* Sums of the node, on their way, may leave f32. */
+static bool may_overflow(const tc_build *lw, const tc_node *node, const tc_tensor *in)
+{
+    if (!node->n_in || !node->in[0] || !ti_is_float(in[0].type->dtype))
+        return false;
+    double k = (double)terms_of(lw->rw->from, node), x = largest(in[0]), by = 1;
+    if (node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_matmul)
+        by = largest(in[1]);
+    else if (node->op == TC_OP_var || node->op == TC_OP_std || node->op == TC_OP_norm)
+        by = x;
+    return k > 1 && k * x * by > (double)FLT_MAX;
+}
+
 /* What a node means is computed in f32: a sum of K terms of root mean square r, of either sign, is
  * about sqrt(K) r on its way, or the largest result where they have one sign, and each of its K
- * additions rounds it by up to 2^-24: 2 sqrt(K) 2^-24 of it, in another order.  top: the largest
- * result, a real number. */
+ * additions rounds it by up to 2^-24: 2 sqrt(K) 2^-24 of it, in another order.  Terms that cancel
+ * leave less than that.  top: the largest result, a real number. */
 static double long_sum(const tc_build *lw, const tc_node *node, const tc_tensor *in, double top)
 {
     double k = (double)terms_of(lw->rw->from, node);
     bool product = node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_matmul;
-    if (k < 1024) /* 2^-18 of it: within what functions are allowed */
+    if (k < 2)
         return 0;
     double r = root_mean_square(in[0]) * (product ? root_mean_square(in[1]) : 1);
+    r /= node->op == TC_OP_mean ? k : 1;
     return 2 * sqrt(k) * 0x1p-24 * fmax(top, sqrt(k) * r);
 }
 
@@ -125,11 +155,11 @@ static double reach(const tc_type *t)
              : 0;
 }
 
-/* A recurrent layer of 16 bits has its state in steps of its own, 1/32512 of 1 or of what its
- * results and its beginning reach: u steps of the result each.  One step in time is right to two of
- * them, as any rule of 16 bits, and hands that on by rows of weights of norm g (1 at most, else the
- * state itself grows): a normal number of variance (2 u)^2 / 3 sum g^2i, of which the largest of n
- * is sqrt(2 ln n) as far. */
+/* A recurrent layer of 16 bits has its state in its own steps, 1/32512 of 1 or of the range of its
+ * results and its initial state: u steps of the result each.  One step in time is right to two of
+ * them, as any rule of 16 bits, and propagates by rows of weights of norm g (1 at most, else the
+ * state itself grows): a normal variable of variance (2 u)^2 / 3 sum g^2i, of which the largest of
+ * n is sqrt(2 ln n) as far. */
 static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor want)
 {
     bool recurrent = node->op == TC_OP_lstm || node->op == TC_OP_gru ||
@@ -155,23 +185,21 @@ static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor w
     return 2 * u * sqrt(2 * log(fmax(2, (double)tc_type_count(want.type))) * sum / 3);
 }
 
-static double largest(tc_tensor t)
-{
-    double top = 0;
-    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
-        double x = fabs(ti_load_f64(t, i));
-        top = isfinite(x) && x > top ? x : top;
-    }
-    return top;
-}
-
-/* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which is
- * ln n at most: f32 knows it to the last places of those. */
+/* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which
+ * is ln n at most: f32 has it to the last places of those. */
 static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor want)
 {
     if (node->op != TC_OP_logsumexp || !ti_is_float(want.type->dtype))
         return 0;
     return 0x1p-22 * (largest(want) + log((double)terms_of(lw->rw->from, node)));
+}
+
+/* A recurrent layer blends values up to 1, or to its initial state: f32 has the result to their
+ * last places. */
+static double blend_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
+{
+    bool recurrent = (node->op >= TC_OP_lstm && node->op <= TC_OP_rnn_relu_cell);
+    return recurrent && ti_is_float(want.type->dtype) ? 0x1p-22 * fmax(1, largest(in[1])) : 0;
 }
 
 /* Scores s of attention that are rounded twice, 2^-23 s apart, give shares of the values that are
@@ -194,7 +222,7 @@ static double by_size(const tc_build *lw, const tc_node *node, const tc_tensor *
     if (!node->n_in || !node->in[0] || (!q && !ti_is_float(want.type->dtype)))
         return 0;
     return long_sum(lw, node, in, largest(want) * step) / step + carried_steps(lw, node, want) +
-           difference_of(lw, node, want) + shares_of(node, in, want);
+           difference_of(lw, node, want) + shares_of(node, in, want) + blend_of(node, in, want);
 }
 
 static tc_status wrong(const tc_build *lw, const tc_node *node, int i, difference d, tc_tensor got,
@@ -222,11 +250,12 @@ static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_
     }
     /* Evaluation reads the graph only. */
     TC_TRY(ti_eval_node((tc_graph *)(uintptr_t)lw->rw->from, node, in, out, arena));
+    bool overflows = may_overflow(lw, node, in);
     for (int i = 0; i < node->n_out; i++) {
         tc_tensor got = typed(lw, at, node->out[i]);
         if (!got.data)
             continue;
-        difference d = compare(got, out[i]);
+        difference d = compare(got, out[i], overflows);
         d.allowed += coarse_steps(lw, node);
         d.allowed += d.most > d.allowed ? by_size(lw, node, in, out[i]) : 0;
         if (d.most > d.allowed)

@@ -10,14 +10,14 @@
 typedef enum tc_image_layout { TC_IMAGE_ANY, TC_IMAGE_NCHW, TC_IMAGE_NHWC } tc_image_layout;
 
 typedef struct tc_image_port {
-    const char *text; /* as it was asked for: NAME=FORMAT or NAME=FORMAT:LAYOUT */
+    const char *text; /* as given: NAME=FORMAT or NAME=FORMAT:LAYOUT */
     const tc_vk_format *format;
     tc_image_layout layout; /* TC_IMAGE_ANY: by the extents */
     bool out;
     size_t index; /* which input or output */
     /* use_images.c: */
     const tc_type *tensor; /* what the program has of it, or of which it is made */
-    const char *how;       /* what becomes of its numbers, as a clause */
+    const char *how;       /* the conversion of its elements, as a clause */
 } tc_image_port;
 
 /* The port that a text names: an input or output of g, by its name, or input_0, output_1 and so on. */
@@ -30,8 +30,8 @@ TC_MUST_USE tc_status ti_image_ports_read(tc_ctx *ctx, const tc_graph *g, const 
 TC_MUST_USE tc_status ti_image_port_check(tc_ctx *ctx, const tc_graph *g,
                                           const tc_image_port *port);
 
-/* The codes that a normalized format of 8 bits has, or a signed one of 16, as a tensor's: scale and zero
- * with which nothing is lost.  false: the format has no such codes in so many bits. */
+/* The codes of a normalized format of 8 bits, or a signed one of 16, as a tensor's: scale and zero
+ * without loss.  false: the format has no such codes in this many bits. */
 bool ti_image_codes(const tc_vk_format *f, unsigned bits, double *scale, int32_t *zero);
 
 /* A tensor's size as a picture. */

@@ -46,8 +46,8 @@ void ti_lower_refuse(tc_build *lw, const char *format, ...)
     lw->status = TC_UNSUPPORTED;
 }
 
-/* What an output's type says and no TOSA node computes: its domain.  A value that is an input, a
- * constant, or already has another meaning goes through IDENTITY. */
+/* The domain of an output, which its type has and no TOSA node computes.  A value that is an input,
+ * a constant, or already has another domain goes through IDENTITY. */
 static tc_val with_domain(tc_build *lw, tc_val v, const tc_type *type)
 {
     tc_value *value = lw->g->val[v];
@@ -96,7 +96,7 @@ static bool has_shapes(tc_build *lw, const tc_node *node)
     return good;
 }
 
-/* What is TOSA already, as a model that came quantized has it, stays as it is. */
+/* TOSA nodes, as of a model that was already quantized, are kept. */
 static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in + 1);
@@ -113,8 +113,8 @@ static void lower_as_is(tc_build *lw, const tc_node *node, tc_val *out)
     lw->status = ti_node_infer(lw->g, same);
 }
 
-/* By its integer rule, or, where there is none or it refuses and the target has floats, by the
- * plain one between conversions. */
+/* By its integer rule, or, without one or if it refuses and the target has floats, by the plain one
+ * between conversions. */
 static void lower_by_rule(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const rule_pair *pair = &rules[node->op];
@@ -182,7 +182,13 @@ static tc_status refused(tc_build *lw)
 
 static tc_build builder(tc_lowering *own)
 {
-    return (tc_build){.ctx = own->rw.ctx, .g = own->rw.to, .rw = &own->rw, .lower = own};
+    ti_map_init(&own->constants, &own->rw.ctx->arena);
+    ti_map_init(&own->bounds, &own->rw.ctx->arena);
+    return (tc_build){.ctx = own->rw.ctx,
+                      .g = own->rw.to,
+                      .rw = &own->rw,
+                      .lower = own,
+                      .constants = &own->constants};
 }
 
 static void lower_all(tc_build *lw)
@@ -242,7 +248,7 @@ tc_status ti_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
 
 /* ---- can it be done? ---- */
 
-/* Constants that the rule did not use after all are nobody's business. */
+/* Constants that the rule did not use are dropped. */
 static void drop_unread(tc_ctx *ctx, tc_graph *g)
 {
     const uint32_t *readers = ti_graph_readers(ctx, g);
@@ -324,7 +330,7 @@ static bool is_i48(const tc_graph *g, tc_val v)
     return v && ti_type_of(g, v) && ti_type_of(g, v)->dtype == TC_i48;
 }
 
-/* What most machines have as one is asked about together. */
+/* Features that most machines have together are checked together. */
 enum { GROUP = 8 };
 
 /* A sum of 48 bits and the RESCALE that reads it. */
@@ -342,7 +348,7 @@ static size_t sum_and_rescale(const tc_lower_asker *a, const tc_node *node, cons
     return n;
 }
 
-/* A GATHER from a constant list, behind what makes its indices of codes. */
+/* A GATHER from a constant list, after the conversion of codes to indices. */
 static size_t codes_and_gather(const tc_lower_asker *a, const tc_node *node, const tc_node **group)
 {
     size_t n = 0;
@@ -370,7 +376,7 @@ static const tc_type *type_read(tc_ctx *ctx, const tc_graph *g, const tc_node *n
     return node->op == TC_OP_tosa_rescale ? ti_type_carried(ctx, t) : t;
 }
 
-/* What the node reads and nobody has made. */
+/* An operand of the node that was not made. */
 static void bind_operands(tc_lower_asker *a, tc_build *lw, const tc_node *node)
 {
     for (int i = 0; i < node->n_in; i++) {

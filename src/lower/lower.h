@@ -2,23 +2,25 @@
 /* lower.h -- rich operators to TOSA operators.
  *
  * A graph in the typed form becomes one in the TOSA form: node by node, each by its rule in
- * lower.def. A value of the new graph holds the stored numbers of the old one: its element type and
- * its shape, in PyTorch's order of axes; what TOSA wants channels last stands between transposes,
- * which layout/sink_transposes.c takes away again. */
+ * lower.def. A value of the new graph holds the stored elements of the old one: its element type
+ * and its shape, in PyTorch's order of axes; TOSA operators that need channels last are between
+ * transposes, which layout/sink_transposes.c removes. */
 #ifndef TC_LOWER_H
 #define TC_LOWER_H
 
 #include "../ir/build.h"
 #include "../target/target.h"
 
-/* What rules know beside where nodes go; a builder's `lower`. */
+/* Context of rules; a builder's `lower`. */
 typedef struct tc_lowering {
-    tc_rewrite rw; /* now: what holds the stored numbers of a value of `from` in `to` */
+    tc_rewrite rw; /* now: the stored elements of a value of `from` in `to` */
     const tc_target *target;
-    bool dry;          /* only asked whether it can be done: constants need no numbers */
+    bool dry;          /* a query whether it can be done: constants need no data */
     const char *why;   /* refused: the reason; then everything that is put is none */
     tc_graph **callee; /* dry: the graphs that the node runs, lowered */
     size_t n_callee, cap_callee;
+    tc_map constants; /* of `to` */
+    tc_map bounds;    /* of long constants of `to`, by value (value_bounds.c) */
 } tc_lowering;
 
 /* A rule appends nodes (ir/build.h, put.h) and sets out[i] for every result of the node that is
@@ -66,8 +68,9 @@ static inline bool ti_lower_has(const tc_build *lw, tc_feature feature)
     return lw->lower->target->tosa >> feature & 1u;
 }
 
-/* Samples to compare each rule with what its node means: in[k][i] is input i of sample k.  A result
- * that is off by more than a step (two for 16 bits) is a bug in tosac, and says where. */
+/* Samples to compare each rule's result with its node's: in[k][i] is input i of sample k.  A result
+ * that is off by more than a step (two for 16 bits) is a bug in tosac, reported with its
+ * location. */
 typedef struct tc_lower_check {
     const tc_tensor *const *in;
     size_t n;
@@ -79,7 +82,7 @@ typedef struct tc_lower_check {
 TC_MUST_USE tc_status ti_lower_graph(tc_ctx *ctx, tc_graph *g, const tc_target *target,
                                      const tc_lower_check *check);
 
-/* check_rules.c: the rules' results beside the nodes', on one sample. */
+/* check_rules.c: the rules' results against the nodes', on one sample. */
 TC_MUST_USE tc_status ti_lower_compare(const tc_build *lw, const tc_tensor *in);
 
 /* Whether there is a rule for the operator at all. */

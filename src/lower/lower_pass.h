@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_pass.h -- the passes of this folder; lower_pass.def says what each of them promises. */
+/* lower_pass.h -- the passes of this folder; lower_pass.def has their contracts. */
 #ifndef TC_LOWER_PASS_H
 #define TC_LOWER_PASS_H
 

@@ -10,26 +10,29 @@
 tc_val ti_put_concat(tc_build *lw, const tc_val *x, int n, int axis);
 
 /* ---- how large a number can be (value_bounds.c) ---- */
-/* The largest magnitude of an integer of `to`, whatever comes in; infinite where that is not known.
+/* The largest magnitude of an integer of `to`, for any inputs; infinite if unknown.
  */
 double ti_put_bound(const tc_build *lw, tc_val v);
-/* Whether it holds, or is made by plain arithmetic of, i32 that somebody gives: any number. */
+/* Whether it holds, or is computed by plain arithmetic from, i32 inputs: unbounded. */
 bool ti_put_is_given(const tc_build *lw, tc_val v);
 
 /* ---- rescale ---- */
 /* saturate(round((x - in_zero) * factor) + out_zero) as `to`.  factor > 0.  Rounds once; 32-bit
- * multipliers, 16-bit ones where x is i48.  TOSA leaves open what becomes of |x - in_zero| * factor
- * from 2^29 on where the factor is 1/4 or more: i8 and i16 are saturated before that where x may be
- * so large, for i32 the caller sees to it. */
+ * multipliers, 16-bit ones where x is i48.  TOSA does not define |x - in_zero| * factor from 2^29
+ * on where the factor is 1/4 or more: i8 and i16 are saturated before that if x may be so large,
+ * for i32 the caller ensures it. */
 tc_val ti_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
                       tc_dtype to);
 /* One factor per index of the last axis. */
 tc_val ti_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int64_t in_zero,
                                int64_t out_zero, tc_dtype to);
+/* An i32 in steps of step[i] by the n indices of its last axis, or one for all, in steps of `unit`:
+ * values past the limit become it, or less than one of their own steps more. */
+tc_val ti_put_cut(tc_build *lw, tc_val x, const double *step, int64_t n, double limit, double unit);
 /* The factor between two scales, with the reciprocal that quantizing in f32 multiplies by. */
 double ti_scale_factor(double from, double to);
-/* Stored numbers of type `from` (its domain) as stored numbers of the domain of `type`, clamped to
- * its codes; per channel on any axis.  The shape is x's own. */
+/* Stored elements of type `from` (its domain) as stored elements of the domain of `type`, clamped
+ * to its codes; per channel on any axis.  The shape is x's own. */
 tc_val ti_put_domain(tc_build *lw, tc_val x, const tc_type *from, const tc_type *type);
 /* Clamped to the codes of the domain, where they are narrower than the storage. */
 tc_val ti_put_codes(tc_build *lw, tc_val x, const tc_quant *q);

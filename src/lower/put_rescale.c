@@ -25,7 +25,7 @@ static void split(double factor, bool scale32, int32_t *multiplier, int8_t *shif
         m = rint(ldexp(m, 62 - s));
         s = 62;
     }
-    if (s < 2) { /* saturates whatever is not zero */
+    if (s < 2) { /* saturates everything but zero */
         m = ldexp(1, bits) - 1;
         s = 2;
     }
@@ -55,7 +55,7 @@ static tc_val limits(tc_build *lw, tc_val x, const double *limit, int64_t n, dou
 {
     int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
     int rank = ti_b_type(lw, x)->rank;
-    double *v = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    double *v = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         v[i] = sign * limit[i];
     if (rank)
@@ -63,8 +63,9 @@ static tc_val limits(tc_build *lw, tc_val x, const double *limit, int64_t n, dou
     return ti_b_numbers(lw, TC_i32, rank, dim, v);
 }
 
-/* x so that no multiplier meets a number that is too large for its shift; what is cut off is far
- * beyond the last code.  An accumulator of 48 bits, which has no MINIMUM, comes to 32 first. */
+/* x clamped so that no multiplier gets a value too large for its shift; what is clipped is far
+ * beyond the last code.  An accumulator of 48 bits, which has no MINIMUM, is converted to 32
+ * first. */
 static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *in_zero)
 {
     tc_dtype from = ti_b_dtype(lw, x);
@@ -85,18 +86,18 @@ static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *i
             factor[i] = ldexp(factor[i], down);
         return x ? held(lw, x, factor, n, in_zero) : x;
     }
-    if (*in_zero) /* so that the limits lie round 0 */
+    if (*in_zero) /* so that the limits are symmetric */
         x = ti_b_tosa_sub(lw, x, limits(lw, x, &(double){(double)*in_zero}, 1, 1));
     *in_zero = 0;
-    double *limit = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    double *limit = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         limit[i] = fmin(0x1p31 - 1, floor(0x1p28 / fmax(factor[i], 0x1p-30)));
     x = ti_b_tosa_minimum(lw, x, limits(lw, x, limit, n, 1));
     return x ? ti_b_tosa_maximum(lw, x, limits(lw, x, limit, n, -1)) : x;
 }
 
-/* Sums that become codes are rounded as the target rounds; what is between them, once.  By shifts up
- * to 31 both are the same. */
+/* Sums that become codes are rounded as the target rounds; what is between them, once.  By shifts
+ * up to 31 both are the same. */
 static tc_field_rounding rounding(const tc_build *lw, tc_dtype from, tc_dtype to, tc_tensor shift)
 {
     bool far = false;
@@ -107,12 +108,10 @@ static tc_field_rounding rounding(const tc_build *lw, tc_dtype from, tc_dtype to
                : TC_rounding_single;
 }
 
-static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
-                      int64_t out_zero, tc_dtype to)
+/* factor: it may be changed. */
+static tc_val rescale_by(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t in_zero,
+                         int64_t out_zero, tc_dtype to)
 {
-    if (!x)
-        return x;
-    double *factor = ti_arena_copy(&lw->ctx->arena, by, (size_t)n * sizeof *by);
     tc_dtype wide = ti_b_dtype(lw, x);
     if (is_narrow(to) && (wide == TC_i32 || wide == TC_i48))
         x = held(lw, x, factor, n, &in_zero);
@@ -121,8 +120,8 @@ static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64
     tc_dtype from = ti_b_dtype(lw, x);
     bool scale32 = from != TC_i48;
     tc_tensor mult =
-        ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
-    tc_tensor shift = ti_tensor_new(&lw->ctx->arena, ti_type_make(lw->ctx, TC_i8, 1, &n));
+        ti_tensor_new(&lw->ctx->scratch, ti_type_make(lw->ctx, scale32 ? TC_i32 : TC_i16, 1, &n));
+    tc_tensor shift = ti_tensor_new(&lw->ctx->scratch, ti_type_make(lw->ctx, TC_i8, 1, &n));
     for (int64_t i = 0; i < n; i++) {
         int32_t m;
         if (!(factor[i] >= 0 && (is_narrow(to) || factor[i] <= 0x1p40))) {
@@ -139,12 +138,24 @@ static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64
                                 .per_channel = n > 1,
                                 .input_unsigned = from == TC_u8 || from == TC_u16,
                                 .output_unsigned = to == TC_u8 || to == TC_u16};
-    tc_val in[5] = {x, ti_b_data(lw, mult.type, mult.data)};
-    in[2] = ti_b_data(lw, shift.type, shift.data);
+    tc_val in[5] = {x, ti_b_copy(lw, mult.type, mult.data)};
+    in[2] = ti_b_copy(lw, shift.type, shift.data);
     in[3] = ti_b_single(lw, from, 1, (double)in_zero);
     in[4] = ti_b_single(lw, to, 1, (double)out_zero);
     const tc_type *t = ti_b_type(lw, x);
     return ti_b_typed(lw, TC_OP_tosa_rescale, a, in, 5, ti_type_make(lw->ctx, to, t->rank, t->dim));
+}
+
+static tc_val rescale(tc_build *lw, tc_val x, const double *by, int64_t n, int64_t in_zero,
+                      int64_t out_zero, tc_dtype to)
+{
+    if (!x)
+        return x;
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    double *factor = ti_arena_copy(&lw->ctx->scratch, by, (size_t)n * sizeof *by);
+    tc_val y = rescale_by(lw, x, factor, n, in_zero, out_zero, to);
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return y;
 }
 
 tc_val ti_put_rescale(tc_build *lw, tc_val x, double factor, int64_t in_zero, int64_t out_zero,
@@ -160,6 +171,25 @@ tc_val ti_put_rescale_channels(tc_build *lw, tc_val x, const double *factor, int
         return x;
     const tc_type *t = ti_b_type(lw, x);
     return rescale(lw, x, factor, t->dim[t->rank - 1], in_zero, out_zero, to);
+}
+
+tc_val ti_put_cut(tc_build *lw, tc_val x, const double *step, int64_t n, double limit, double unit)
+{
+    if (!x)
+        return x;
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    int rank = ti_b_type(lw, x)->rank;
+    double *most = tc_new_n(&lw->ctx->arena, double, 3 * (size_t)n), *least = most + n,
+           *factor = least + n;
+    for (int64_t i = 0; i < n; i++) {
+        most[i] = fmin(ceil(limit / step[i]), 0x1p31 - 1);
+        least[i] = -most[i];
+        factor[i] = fmin(step[i], limit) / unit;
+    }
+    dim[rank ? rank - 1 : 0] = n;
+    x = ti_b_tosa_minimum(lw, x, ti_b_numbers(lw, TC_i32, rank, dim, most));
+    x = ti_b_tosa_maximum(lw, x, ti_b_numbers(lw, TC_i32, rank, dim, least));
+    return x ? rescale(lw, x, factor, n, 0, 0, TC_i32) : x;
 }
 
 /* CLAMP of 16 bits is EXT-INT16: without it, the larger and the smaller of two i32. */
@@ -254,7 +284,7 @@ tc_val ti_put_concat(tc_build *lw, const tc_val *x, int n, int axis)
         return ti_put_concat(lw, part, joins, axis);
     }
     bool wide = lw->lower && n && x[0] && ti_b_dtype(lw, x[0]) == TC_i16 &&
-                !ti_lower_has(lw, TC_FEATURE_INT16); /* of TOSA already: as it was */
+                !ti_lower_has(lw, TC_FEATURE_INT16); /* TOSA already: unchanged */
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)n);
     for (int i = 0; i < n; i++)
         part[i] = wide ? ti_put_rescale(lw, x[i], 1, 0, 0, TC_i32) : x[i];

@@ -14,7 +14,7 @@ typedef enum tc_shaders {
     TC_SHADERS_NONE      /* nothing: a file holds one region */
 } tc_shaders;
 
-/* By its word: auto, all, resample, samplers, none.  NULL: auto.  false: there is none of that name. */
+/* By name: auto, all, resample, samplers, none.  NULL: auto.  false: no such name. */
 bool ti_shaders_named(const char *word, tc_shaders *out);
 
 /* Whether the operator resamples, so that a shader does it rather than a region. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* value_bounds.c -- how large an integer of the TOSA graph can be, whatever codes come in.
+/* value_bounds.c -- the range of an integer of the TOSA graph, for any input codes.
  *
  * Follows a value back through what made it, as far as that is arithmetic with a known range. */
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "../num/load.h"
 
-enum { DEEPEST = 24 };
+enum { DEEPEST = 24, LONG = 64 };
 
 static double bound(const tc_build *lw, tc_val v, int depth);
 
@@ -22,7 +22,7 @@ static double of_bytes(const int8_t *number, int64_t n)
     return -least > most ? -least : most;
 }
 
-static double of_constant(tc_tensor t)
+static double of_numbers(tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
     double most = 0;
@@ -31,6 +31,20 @@ static double of_constant(tc_tensor t)
     for (int64_t i = 0; i < n; i++)
         most = fmax(most, fabs((double)ti_load_i64(t, i)));
     return most;
+}
+
+/* A long one is looked through once, however many values are made of it. */
+static double of_constant(const tc_build *lw, tc_val v, tc_tensor t)
+{
+    if (tc_type_count(t.type) < LONG)
+        return of_numbers(t);
+    void **known = ti_map_at(&lw->lower->bounds, (tc_str){(const char *)&v, sizeof v});
+    if (!*known) {
+        double *most = tc_new(&lw->ctx->arena, double);
+        *most = of_numbers(t);
+        *known = most;
+    }
+    return *(const double *)*known;
 }
 
 /* Operand i less its zero point, operand `zero`. */
@@ -141,7 +155,7 @@ static double bound(const tc_build *lw, tc_val v, int depth)
         return INFINITY;
     tc_tensor known = ti_b_constant(lw, v);
     if (known.data)
-        return of_constant(known);
+        return of_constant(lw, v, known);
     double storage =
         tc_dtypes[t->dtype].bits <= 16 ? ldexp(1, tc_dtypes[t->dtype].bits - 1) : INFINITY;
     const tc_node *node = ti_def(lw->g, v);
@@ -158,7 +172,7 @@ double ti_put_bound(const tc_build *lw, tc_val v)
 /* How far back plain arithmetic is followed. */
 enum { GIVEN_DEPTH = 8 };
 
-/* The operands whose numbers the result holds, or is computed from as they are. */
+/* The operands whose elements the result holds, or is computed from directly. */
 static int plain_operands(const tc_node *node, int *first)
 {
     *first = node->op == TC_OP_tosa_select;

@@ -40,8 +40,8 @@ static bool fits_times(const tc_npu_machine *m, const tc_npu_op *op, int32_t cop
     return inputs <= m->ifm_ram && sums <= m->acc_ram;
 }
 
-/* U55, U65: every row has accumulators, whatever is a number of 32 bits an operand's room, and any
- * function a table's. */
+/* U55, U65: every row has accumulators, 32-bit operands take an operand's space, and any function a
+ * table's. */
 static bool fits_amply(const tc_npu_machine *m, const tc_npu_op *op)
 {
     tc_npu_banks n = ti_npu_banks_of(m, op);
@@ -200,8 +200,8 @@ static uint8_t broadcast_of(const tc_npu_op *op)
     return all;
 }
 
-/* Elementwise operations of U85 fill the memory of outputs, sixteen channels wide and more where
- * the width leaves room; what is broadcast goes by the smaller memory of chains. */
+/* Elementwise operations of U85 fill the output memory, sixteen channels wide and more if the width
+ * is small; a broadcast operand uses the smaller chain memory. */
 static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
 {
     enum { SLOTS = 6, BRICK = 16 };

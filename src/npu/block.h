@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block.h -- in what pieces an operation goes through a machine: what fits, and what is chosen.
+/* block.h -- blocks of an operation: which fit, and which is chosen.
  *
- * A stream says which output block was chosen; whoever has no stream yet chooses here, as Vela
- * would: the block that fetches least for each output, of those that fit the machine's memories. */
+ * A stream has its output blocks; before there is one they are chosen here, as Vela would: the
+ * block that fetches least per output, of those that fit the machine's memories. */
 #ifndef TC_BLOCK_H
 #define TC_BLOCK_H
 
@@ -32,7 +32,7 @@ typedef struct tc_npu_banks {
     int64_t end; /* the first bank of tables */
 } tc_npu_banks;
 tc_npu_banks ti_npu_banks_of(const tc_npu_machine *machine, const tc_npu_op *op);
-/* Those of accumulators, if so many rows of the block take any. */
+/* Those of accumulators, if this many rows of the block take any. */
 int64_t ti_npu_acc_banks(const tc_npu_machine *machine, const tc_npu_op *op, int32_t rows);
 
 /* U85: bytes of inputs and of accumulators. */
@@ -52,8 +52,8 @@ void ti_npu_set_banks(const tc_npu_machine *machine, tc_npu_op *op);
 
 /* ---- what is chosen ---- */
 
-/* Whether there is the room in U85's memories that Vela wants: `copies` 2 for convolutions, where a
- * block is filled while another is used, or 1 if none fits so. */
+/* Whether U85's memories have the room that Vela requires: `copies` 2 for convolutions, which are
+ * double-buffered, or 1 if none fits so. */
 bool ti_npu_block_is_roomy(const tc_npu_machine *machine, const tc_npu_op *op, int32_t copies);
 
 /* Whether an operation of U85 may use a microblock. */

@@ -238,7 +238,7 @@ static bool sides_fit(const tc_npu_machine *m, const tc_npu_op *op)
     if (u85 && (op->microblock >= TC_NPU_MICROBLOCKS || !m->microblock[op->microblock].depth ||
                 b.depth < BRICK))
         return false;
-    /* Whoever comes back to an output's channels begins at a brick. */
+    /* Resuming an output's channels begins at a brick. */
     return (b.h % step.h == 0 || row) && b.w % step.w == 0 &&
            b.depth % step.depth == 0 && (b.depth % BRICK == 0 || b.depth >= op->ofm.c);
 }

@@ -21,8 +21,8 @@ static int32_t round_up(int32_t a, int32_t b)
 
 /* ---- prices ---- */
 
-/* Of those that have one block: the jobs, and which operation each begins with.  Beyond JOBS they
- * are like the last ones, taps of a kernel. */
+/* Of operations with a common block: the jobs, and which operation each begins with.  Beyond JOBS
+ * they are like the last ones, taps of a kernel. */
 typedef struct group {
     const tc_npu_machine *m;
     const tc_npu_system *s;

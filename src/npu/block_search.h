@@ -36,8 +36,8 @@ typedef struct tc_npu_order {
     bool part_kernel;
 } tc_npu_order;
 
-/* The same with weights in a given order, which others have too, whatever that moves; false: the
- * machine does not take one of the operations so, and they are as they were. */
+/* The same with weights in a given order, shared with others, whatever the cost; false: the machine
+ * does not support one of the operations so, and they are unchanged. */
 bool ti_npu_best_blocks_of(const tc_npu_machine *machine, const tc_npu_system *system,
                            tc_npu_op *op, size_t n, const double *weight_bytes, tc_npu_order order);
 

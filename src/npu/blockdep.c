@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* blockdep.c -- how far an operation may run ahead of the end of the one before.
+/* blockdep.c -- BLOCKDEP: how far an operation may overlap the one before.
  *
  * With BLOCKDEP d, job i of an operation begins when the last d - i blocks of the one before may be
  * unfinished.  So d is safe when for all i + j < d job i reads nothing of what the j-th last block
  * wrote.  Blocks are numbered depth first, then width, then height; a job is the input of a block,
- * the jobs side by side.  Where the operand's rows and columns are not those of what the operation
- * before wrote, or only some of both, it is 0. */
+ * the jobs adjacent.  If the operand's rows and columns are not those that the operation before
+ * wrote, or only some of both, it is 0. */
 #include "writer.h"
 
 #include "block.h"
@@ -43,7 +43,7 @@ static bool overlap(tc_npu_range a, tc_npu_range b)
     return a.lo < b.hi && b.lo < a.hi;
 }
 
-/* Two operations, one after the other. */
+/* Two consecutive operations. */
 typedef struct pair {
     const tc_npu_machine *machine;
     bool apart; /* regions 1 and 2 are two memories */
@@ -62,13 +62,13 @@ static bool was_written(const pair *p, uint8_t region, tc_npu_range bytes)
 
 /* ---- two maps as parts of one ---- */
 
-/* Where a map lies in it: its upper and its lower tile. */
+/* The parts of a map: its upper and its lower tile. */
 typedef struct place {
     int32_t rows;     /* of the upper one */
     int32_t at[2][3]; /* where each begins, in elements */
 } place;
 
-/* How far an address lies behind the beginning. */
+/* Offset of an address from the beginning. */
 static void split(const tc_npu_map *m, uint64_t bytes, int32_t at[3])
 {
     bool bricks = m->format == TC_NHCWB16;
@@ -83,8 +83,8 @@ static void split(const tc_npu_map *m, uint64_t bytes, int32_t at[3])
     at[2] = (int32_t)(left % step / m->bytes + 16 * z);
 }
 
-/* Whether an element's place follows from its address: rows behind whole rows, columns behind whole
- * columns. */
+/* Whether an element's position follows from its address: rows after whole rows, columns after
+ * whole columns. */
 static bool is_nested(const tc_npu_map *m, const int32_t at[3])
 {
     int64_t deep = (int64_t)at[2] + m->c, wide = (int64_t)at[1] + m->w;
@@ -129,7 +129,7 @@ static bool find_places(const tc_npu_map *a, const tc_npu_map *b, place *of_a, p
     return find_place(a, begin, of_a) && find_place(b, begin, of_b);
 }
 
-/* The part of a box that is in a tile, where the tile lies; false: there is none. */
+/* The part of a box in a tile, in the tile's coordinates; false: none. */
 static bool in_tile(const box *b, const place *p, int tile, box *out)
 {
     int32_t from = tile ? p->rows : 0, to = tile ? INT32_MAX : p->rows;
@@ -236,7 +236,7 @@ static bool reads_as_stream(const pair *p)
 uint8_t ti_npu_blockdep_in(const tc_npu_machine *machine, bool apart, const tc_npu_op *before,
                            const tc_npu_op *op)
 {
-    bool shared = machine->product != TC_U85 && machine->banks == 16; /* tables lie among the rest */
+    bool shared = machine->product != TC_U85 && machine->banks == 16; /* tables share the memory */
     if (!before || before->transpose || before->reverse ||
         (shared && before->function == 16 && op->function != 16))
         return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* census.c -- see census.h.  A setting is a number: product, part and kind of operation in front, a
- * few bits a field behind; those of Vela's streams are in census.inc, in order. */
+/* census.c -- see census.h.  A setting is an integer: product, part and kind of operation in the
+ * high bits, then a few bits per field; those of Vela's streams are in census.inc, sorted. */
 #include "census.h"
 
 enum part { NUMBERS, PLACES, WINDOWS };
@@ -86,7 +86,7 @@ void ti_npu_setting(const tc_npu_machine *m, const tc_npu_op *op,
 
 /* ---- what is known ---- */
 
-/* The first place whose setting is not smaller. */
+/* The first index whose setting is not smaller. */
 static size_t find(tc_npu_setting s)
 {
     size_t lo = 0, hi = TC_COUNT(known);

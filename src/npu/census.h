@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* census.h -- which settings of registers are known from Vela's own streams.
  *
- * What a machine does with a setting that nobody is known to have written is said by a manual that is
- * not public, or by nobody.  So every kernel operation is split into three parts that the machine's
- * units deal with by themselves, each a few enumerated registers:
+ * The effect of a setting that no known stream has is not publicly documented.  So every kernel
+ * operation is split into three independent parts, each a few enumerated registers:
  *
  *   numbers   types, rounding, scales, tables, accumulators
  *   places    formats, storage, broadcasts, transposes
  *   windows   strides, order of weights, their format, cores
  *
- * A part that is in no stream of Vela's is a doubt.  A single value that no operation of its kind has
- * there is more than that, unless it stands on a list with its reason (census.def). */
+ * A part that is in no stream of Vela's is a doubt.  A single value that no operation of its kind
+ * has there is an error, unless it is listed with its reason (census.def). */
 #ifndef TC_CENSUS_H
 #define TC_CENSUS_H
 

@@ -7,7 +7,7 @@
 #ifndef TC_COMMAND_H
 #define TC_COMMAND_H
 
-#include "npu_machine.h"
+#include "../machine/npu_machine.h"
 
 /* Operations by opcode, and registers by opcode: of 16 bits, and of a second word. */
 enum {

@@ -82,13 +82,13 @@ static struct load *load_at(stream *s, uint8_t region, uint64_t at)
     return NULL;
 }
 
-/* The copy that brought the weights; NULL: they lie where they are. */
+/* The copy that brought the weights; NULL: they are read in place. */
 static const struct load *load_of(stream *s, const tc_npu_op *op)
 {
     return load_at(s, op->weights.region, op->weights.base[0]);
 }
 
-/* Equal numbers: the same weights. */
+/* Equal ids: the same weights. */
 static uint64_t weights_of(stream *s, const tc_npu_op *op)
 {
     const struct load *load = load_of(s, op);
@@ -256,7 +256,7 @@ static void add_weights(stream *s, const tc_npu_op *op)
     j->slices++;
 }
 
-/* The output is that behind the last slice's channels, in the same rows. */
+/* The output follows the last slice's channels, in the same rows. */
 static bool writes_next(const stream *s, const tc_npu_op *op)
 {
     const tc_npu_map *a = &s->last.ofm, *b = &op->ofm;
@@ -269,7 +269,7 @@ static bool writes_next(const stream *s, const tc_npu_op *op)
                (int64_t)a->base[0] + (bricks ? a->c / 16 * b->stride_c : (int64_t)a->c * b->bytes);
 }
 
-/* Channels behind those of the job's last slice, by weights that were copied for it. */
+/* Channels after those of the job's last slice, by weights copied for it. */
 static bool is_next_slice(const stream *s, const tc_npu_op *op)
 {
     const tc_npu_op *a = &s->last;
@@ -357,7 +357,7 @@ static bool end_column(stream *s, const tc_npu_op *op)
     return true;
 }
 
-/* A copy whose output lies in another order of rows and columns than its input. */
+/* A copy whose output has another order of rows and columns than its input. */
 static bool exchanges(const tc_npu_op *op)
 {
     return ti_npu_only_moves(op) && op->ofm.h > 1 && op->ofm.w > 1 && op->ifm.format == TC_NHWC &&
@@ -366,7 +366,7 @@ static bool exchanges(const tc_npu_op *op)
                (llabs(op->ofm.stride_y) < llabs(op->ofm.stride_x));
 }
 
-/* Channels of the tensor that is read, or written: the axis whose elements lie behind each other.
+/* Channels of the tensor that is read, or written: the contiguous axis.
  */
 static int32_t depth_of(const tc_npu_map *m, const tc_npu_op *op)
 {
@@ -441,7 +441,7 @@ static void set_maps(stream *s, const tc_npu_op *op)
                                   TC_NHWC,   s->s->of_region[1], false};
     else
         j->ofm = written_map(
-            s, op); /* an output is measured as it is written, though its block is not */
+            s, op); /* an output is counted as written, though its block is not */
 }
 
 static void set_job(stream *s, const tc_npu_op *op)
@@ -500,7 +500,7 @@ static void kernel(stream *s, const tc_npu_op *op)
         begin(s, op);
 }
 
-/* A DMA brings a table, the weights of an operation that comes, or is an operation of its own. */
+/* A DMA brings a table, the weights of a later operation, or is a separate operation. */
 static void dma(stream *s, const tc_npu_op *op)
 {
     const tc_npu_dma *d = &op->dma;

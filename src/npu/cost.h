@@ -24,7 +24,7 @@ typedef struct tc_npu_cost {
                                                                that are of no use included */
 } tc_npu_cost;
 
-/* What is behind an operation's cycles, where there is more to say than what it computes. */
+/* The reason of an operation's cycles, if it is not just what it computes. */
 typedef enum tc_npu_cause {
     TC_CAUSE_NONE,
     TC_CAUSE_COLUMNS,   /* a matrix product, one column at a time */
@@ -46,7 +46,7 @@ typedef enum tc_npu_cause {
 typedef struct tc_npu_op_cost {
     size_t at;        /* the word of its command */
     size_t number;    /* the operation's, in the walk */
-    size_t job;       /* equal numbers: one job */
+    size_t job;       /* equal ids: one job */
     const char *name; /* "CONV", "POOL MAX" */
     tc_npu_cause cause;
     tc_npu_cost cost; /* its share */
@@ -66,7 +66,7 @@ typedef struct tc_npu_stream_cost {
 const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
-/* The same of operations that somebody else decodes, or makes up; `next` gives one after the other,
+/* The same of operations that the caller decodes, or generates; `next` gives one after the other,
  * and false at the end. */
 typedef bool tc_npu_next(void *user, tc_npu_op *op);
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
@@ -77,7 +77,7 @@ double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost
 
 void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more);
 
-/* ---- one job, for whoever has no stream: a candidate's estimate ---- */
+/* ---- one job, without a stream: a candidate's estimate ---- */
 
 typedef enum tc_npu_work {
     TC_WORK_CONV,
@@ -97,7 +97,7 @@ typedef struct tc_npu_job_map {
     int32_t bits;
     tc_npu_format format;
     uint8_t memory;
-    bool counted; /* lies in a memory, and is not a number in a register */
+    bool counted; /* in memory, and not a constant in a register */
 } tc_npu_job_map;
 
 enum { TC_NPU_JOB_MAPS = 8 };
@@ -110,10 +110,10 @@ typedef struct tc_npu_job {
     int32_t kh, kw;
     bool part_kernel, wide_acc, sparse, fast_weights;
     double rate; /* cycles an element in the output stage, of all operations of a chain */
-    /* Weights and scales; where they lie, and where they are copied to first (-1: not). */
+    /* Weights and scales: their memory, and the one they are copied to first (-1: none). */
     double weight_bytes, scale_bytes, first_bytes; /* first: of the first slice, scales too */
     int32_t slices, last_depth;                    /* last: channels of the last slice */
-    int32_t stripe;         /* rows at a time, where it takes turns with others; 0: all */
+    int32_t stripe;         /* rows at a time, in a cascade; 0: all */
     bool has_scales, early; /* early: the first slice is on its way during the job before */
     int8_t weight_memory, staging;
     double table_bytes; /* that are loaded for it */

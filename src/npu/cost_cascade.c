@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost_cascade.c -- operations that take turns; see cost_part.h.
+/* cost_cascade.c -- operations in stripes; see cost_part.h.
  *
- * They are known by this: what comes again has the same shape and weights and writes the rows
- * behind the last ones, or the same buffer from its begin; and everything in between reads what was
+ * They are recognized so: a repeated operation has the same shape and weights and writes the rows
+ * after the last ones, or the same buffer from its begin; and everything in between reads what was
  * just written. */
 #include "cost_part.h"
 
 enum {
     TURN = 24,
     SURE = 4
-}; /* parts that may be in between; so often without weights it is no accident */
+}; /* parts that may be in between; this many repetitions without weights are no coincidence */
 
 static bool same_but_rows(const tc_npu_part *a, const tc_npu_part *b)
 {
@@ -96,7 +96,7 @@ static void add_rows(tc_npu_job_map *to, const tc_npu_job_map *more)
         to->h = sum(to->h, more->h);
 }
 
-/* Rows of operations with weights tell a cascade; others are part of one that is there. */
+/* Operations with weights identify a cascade; others join an existing one. */
 void ti_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n)
 {
     bool *between = tc_new_n(arena, bool, n + 1); /* by first: something was in between */

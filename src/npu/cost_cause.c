@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost_cause.c -- what is behind a job's cycles: what binds it, or what it is that one would not
- * expect. */
+/* cost_cause.c -- the reason of a job's cycles: what bounds it, or what is unexpected. */
 #include "cost.h"
 
 tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,

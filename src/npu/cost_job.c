@@ -56,7 +56,7 @@ static const tc_npu_port *memory(const job_view *v, int i)
 
 /* ---- memories ---- */
 
-/* Bytes over the port for n elements: bursts are as long as what lies behind each other, up to the
+/* Bytes over the port for n elements: bursts are as long as the contiguous run, up to the
  * memory's. */
 static double transfer(const job_view *v, bool writes, const tc_npu_job_map *m, tc_npu_block b,
                        double n)
@@ -252,7 +252,7 @@ static double mac_cycles(const job_view *v, const units *u)
     double weights =
                floor(32.0 * unit_of(v).depth / (8 * (v->m->product == TC_U85 ? v->m->cores : 1))),
            cycles = 0;
-    /* Parts of 8 x 8, and what is left at the right, below, and in the corner. */
+    /* Parts of 8 x 8, and the remainders at the right, at the bottom, and in the corner. */
     const double across[2] = {j->kw / 8, j->kw % 8 != 0}, down[2] = {j->kh / 8, j->kh % 8 != 0};
     const int32_t wide[2] = {8, j->kw % 8}, high[2] = {8, j->kh % 8};
     for (int x = 0; x < 2; x++)
@@ -265,7 +265,7 @@ static double mac_cycles(const job_view *v, const units *u)
     return v->m->product == TC_U85 ? cycles : floor(cycles / v->m->cores);
 }
 
-/* The whole operation; edges: what comes once, at its begin and end. */
+/* The whole operation; edges: costs at its begin and end. */
 static double windows(const job_view *v, bool first, bool last)
 {
     const tc_npu_job *j = v->j;
@@ -364,7 +364,7 @@ static void weights_flow(const job_view *v, traffic *t, bool counts)
         from = j->staging;
     }
     flow(t, from, of, again * j->weight_bytes, counts);
-    /* Scales are counted where they lie at first: with the constants. */
+    /* Scales are counted at their source: with the constants. */
     flow(t, v->s->of_region[0], CHANNEL_SCALE, again * j->scale_bytes, counts);
 }
 
@@ -499,8 +499,8 @@ static double compute_cycles(const job_view *v, traffic *t)
     }
 }
 
-/* What the next job's transfers can hide behind: the last slice, or the whole of it, counted as if
- * nothing of the arena had been moved to the cache. */
+/* What the next job's transfers can overlap: the last slice, or the whole of it, without transfers
+ * from the arena to the cache. */
 static double cover(const job_view *v, bool last_slice)
 {
     tc_npu_job job = *v->j;

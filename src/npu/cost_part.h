@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost_part.h -- jobs as they stand in a stream: whole, or some rows at a time. */
+/* cost_part.h -- jobs of a stream: whole, or in stripes of some rows. */
 #ifndef TC_COST_PART_H
 #define TC_COST_PART_H
 
 #include "cost.h"
 
-/* A job as it was found, and what tells that another is its continuation. */
+/* A job, and what identifies its continuation. */
 typedef struct tc_npu_part {
     tc_npu_job job;
     tc_npu_kind kind;
@@ -20,8 +20,8 @@ typedef struct tc_npu_part {
     double share;        /* of the job's figure */
 } tc_npu_part;
 
-/* Operations behind each other may take turns, some rows at a time: A A B A B ... is A, and B, as
- * Vela counts them.  The first part of each becomes the whole job; the others know which it is. */
+/* Consecutive operations may be striped, some rows at a time: A A B A B ... is A, and B, as Vela
+ * counts them.  The first part of each becomes the whole job; the others refer to it. */
 void ti_npu_join_parts(tc_arena *arena, tc_npu_part *part, size_t n);
 
 #endif

@@ -101,7 +101,8 @@ static double rate_of_u55(const tc_npu_machine *m, const tc_npu_op *op)
                  : ew && (op->mode == TC_EW_ADD || op->mode == TC_EW_SUB)  ? ADD
                  : op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_MAX ? MAX_POOL
                                                                            : OTHER;
-    /* A table of its own is an operation like any other; one behind an operation may slow it down.
+    /* A separate table is an operation like any other; one fused with an operation may slow it
+       down.
      */
     return op->function && !ti_npu_only_moves(op) && rate[TABLE] > rate[i] ? rate[TABLE] : rate[i];
 }

@@ -17,7 +17,7 @@
  *      3  PALBITS  bits of an entry - 2, then the entries
  *
  * and then chunks: the unary parts of up to 12 weights and of some runs, followed by the remainders
- * of the chunk before.  Weights and runs keep in step: neither gets far ahead of the other. */
+ * of the chunk before.  Weights and runs are interleaved: neither gets far ahead of the other. */
 #include "npu_weights.h"
 
 typedef struct bits {
@@ -26,7 +26,7 @@ typedef struct bits {
     uint64_t at; /* bit */
 } bits;
 
-/* n <= 32 bits; zeros behind the end. */
+/* n <= 32 bits; zeros past the end. */
 static uint32_t get(bits *b, int n)
 {
     size_t byte = (size_t)(b->at >> 3);
@@ -100,7 +100,7 @@ typedef struct quotients {
     uint32_t q[16];
     int n;
     bool any;
-    uint32_t rest; /* of one that goes on in the next chunk */
+    uint32_t rest; /* of one that continues in the next chunk */
 } quotients;
 
 typedef struct slice {
@@ -114,7 +114,7 @@ typedef struct slice {
 } slice;
 
 /* Unary: each weight is 0, 10 or 11 twice over: a bit of `first`, and for every one there a bit of
- * `second`. 11 goes on unless the slice is truncated. */
+ * `second`. 11 continues unless the slice is truncated. */
 static void weight_quotients(bits *b, slice *s, uint32_t first, quotients *out)
 {
     int most = s->plain && s->wdiv > 5 ? 8 : 12, ones = __builtin_popcount(first);
@@ -148,7 +148,7 @@ static void run_quotients(bits *b, slice *s, quotients *out)
     s->zpos += (uint32_t)out->n;
 }
 
-/* Numbers of these quotients, and of remainders of so many bits, `most` of them; how many. */
+/* Values of these quotients, and of remainders of n bits, at most `most`; returns how many. */
 static uint32_t numbers(bits *b, const quotients *from, uint32_t bits_each, uint32_t most,
                         uint32_t *to)
 {

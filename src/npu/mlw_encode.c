@@ -97,7 +97,7 @@ tc_bytes ti_mlw_encode(tc_arena *arena, tc_arena *scratch, const int16_t *v, siz
     ti_mlw_prices_init(prices);
     for (size_t k = 0; k < n; k++)
         folded[k] = ti_mlw_fold(v[k]);
-    enum { PART = 1 << 24, END = 32 }; /* values, so that bits are numbers of 31; bytes */
+    enum { PART = 1 << 24, END = 32 }; /* values, so that counts of bits fit 31; bytes */
     sections all = {0};
     for (size_t at = 0; at < n; at += PART)
         plan(scratch, prices, folded + at, n - at < PART ? n - at : PART, &all);

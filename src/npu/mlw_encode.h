@@ -3,7 +3,7 @@
  *
  *    mlw_palette.c   which palette, and whether zeros are runs, from how often each value occurs
  *    mlw_rivals.c    which palettes are worth a try
- *    mlw_section.c   where a stream is cut into sections, each with a palette of its own
+ *    mlw_section.c   where a stream is cut into sections, each with its own palette
  *    mlw_slice.c     where slices end and how each is coded: the cheapest, by dynamic programming
  *    mlw_write.c     the bits
  *    mlw_encode.c    all of them in turn
@@ -44,7 +44,7 @@ typedef struct tc_mlw_palette {
     uint16_t symbol[TC_MLW_SYMBOLS]; /* of a folded value */
 } tc_mlw_palette;
 
-/* A palette of the so many commonest values, and the bits of all if one slice is written. */
+/* A palette of the n commonest values, and the bits of all if one slice is written. */
 typedef struct tc_mlw_choice {
     bool runs;
     uint8_t size;
@@ -66,7 +66,7 @@ enum { TC_MLW_RIVALS = 12 };
 size_t ti_mlw_find_rivals(tc_arena *arena, const uint16_t *folded, size_t n, tc_mlw_census *census,
                           tc_mlw_choice *choice, tc_mlw_palette *palette);
 
-/* Bits of a slice's header, and of what comes with a palette. */
+/* Bits of a slice's header, and of a new palette. */
 enum { TC_MLW_HEAD = 23, TC_MLW_PALETTE_HEAD = 13 };
 
 /* ---- slices ---- */
@@ -87,7 +87,7 @@ typedef struct tc_mlw_section {
     size_t n;            /* symbols */
     tc_mlw_slice *slice;
     size_t n_slice;
-    uint64_t bits; /* of all, where the chunks of a slice end at their expected place */
+    uint64_t bits; /* of all, if the chunks of a slice end where expected */
 } tc_mlw_section;
 
 /* Bits of each symbol in each way; a plain one and the rest of a row are never cheap. */
@@ -97,7 +97,7 @@ typedef struct tc_mlw_prices {
 } tc_mlw_prices;
 void ti_mlw_prices_init(tc_mlw_prices *out);
 
-/* Bits of a slice without its symbols: the header, and what is left empty of its last chunks. */
+/* Bits of a slice without its symbols: the header, and the unused part of its last chunks. */
 uint32_t ti_mlw_slice_bits(int way, bool runs);
 
 /* Sets slice, n_slice and bits from the rest. */

@@ -43,7 +43,7 @@ static void narrow(rest *r)
         r->hi--;
 }
 
-/* All but zeros that are runs.  Where only those are, one stands for a weight. */
+/* All but zeros that are runs.  If there are only those, one is a weight. */
 static void begin(const tc_mlw_census *census, bool runs, rest *r)
 {
     uint64_t n = 0;
@@ -146,7 +146,7 @@ static uint64_t weight_bits(const growing *g, const rest *r)
         best = bits < best ? bits : best;
     }
     int plain = g->size ? index_bits(g->size < 2 ? 2 : g->size) : entry_bits((uint32_t)top);
-    enum { STRANGER = 40 }; /* bits for one that is not in the palette: a slice of its own */
+    enum { STRANGER = 40 }; /* bits for one that is not in the palette: a separate slice */
     uint64_t bits = n * (uint64_t)plain + (g->size ? r->n * STRANGER : 0);
     return bits < best ? bits : best;
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mlw_rivals.c -- see mlw_encode.h: which palettes compete for a stream.
  *
- * Pieces of the stream whose values are spread alike belong together; in nearly all streams there
- * is one such kind, and the best palettes for the whole stream compete.  Where there are more, the
- * best one of each kind does too. */
+ * Pieces of the stream with similar distributions form a kind; nearly all streams have one, and the
+ * best palettes for the whole stream compete.  Where there are more, the best one of each kind does
+ * too. */
 #include "mlw_encode.h"
 
 enum { PIECE = 512, PIECES = 64, BINS = 64, KINDS = TC_MLW_RIVALS - TC_MLW_CHOICES };
 
-/* Values that are not zero, by size; zeros lie where padding is. */
+/* Nonzero values, by magnitude; zeros come from padding. */
 typedef struct spread {
     uint32_t n, bin[BINS];
 } spread;
@@ -23,7 +23,7 @@ static spread spread_of(const tc_mlw_census *census)
     return s;
 }
 
-/* 0: alike; 2: no value in common. */
+/* 0: equal; 2: no value in common. */
 static double distance(const spread *a, const spread *b)
 {
     double sum = 0, per_a = 1.0 / a->n, per_b = 1.0 / b->n;
@@ -91,7 +91,7 @@ void ti_mlw_count(const uint16_t *folded, size_t n, tc_mlw_census *out)
         for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++)
             out->run_bits[d] += run >> d;
     }
-    for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++) /* one behind each weight, one before the first */
+    for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++) /* one after each weight, one before the first */
         out->run_bits[d] += (uint64_t)(n - out->times[0] + 1) * (1 + d);
 }
 

@@ -6,7 +6,7 @@
  *
  *   cost[b + 1][p, s] = min(cost[b][p, s], best of p + slice, best of all + section of p) + bits
  *
- * for the way s of a slice of palette p.  What wins where is a section; palettes of their own come
+ * for the way s of a slice of palette p.  The winners are the sections; their own palettes come
  * later. */
 #include "mlw_encode.h"
 
@@ -90,7 +90,7 @@ static inline int32_t least_of(const int32_t *cost)
     return a < b ? a : b;
 }
 
-/* Each way of a slice goes on, or begins anew; the least cost. */
+/* Each way of a slice continues, or starts again; the least cost. */
 static int32_t relax(int32_t *restrict cost, int32_t *restrict begin, const int32_t *restrict anew,
                      const int32_t *restrict bits, int32_t here)
 {
@@ -101,7 +101,7 @@ static int32_t relax(int32_t *restrict cost, int32_t *restrict begin, const int3
     return least_of(cost);
 }
 
-/* One block: a slice goes on, or a new one comes, of this section or of a new one. */
+/* One block: a slice continues, or a new one begins, of this section or of a new one. */
 static void advance(rival *r, const uint16_t *f, size_t n, const zero_runs *zeros, int32_t best,
                     int32_t block)
 {

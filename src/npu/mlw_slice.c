@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mlw_slice.c -- see mlw_encode.h: the cheapest sequence of slices.
  *
- * A slice goes on, or a new one begins, at every BLOCK-th symbol:
+ * A slice continues, or a new one begins, at every BLOCK-th symbol:
  *
  *   cost[b + 1][s] = min(cost[b][s], min over t cost[b][t] + change[s]) + bits of block b in s
  *
@@ -33,7 +33,7 @@ uint32_t ti_mlw_slice_bits(int way, bool runs)
     return TC_MLW_HEAD + UNFILLED * chunks;
 }
 
-/* Bits of symbol k and the run behind it. */
+/* Bits of symbol k and the run after it. */
 static uint32_t price(const tc_mlw_prices *prices, const tc_mlw_section *s, size_t k, uint8_t way,
                       uint8_t zdiv)
 {
@@ -60,7 +60,7 @@ static void block_ways(const tc_mlw_prices *prices, const tc_mlw_section *s, siz
     memcpy(sum, total, sizeof total);
 }
 
-/* Bits of the runs behind them by Rice parameter. */
+/* Bits of the runs after them by Rice parameter. */
 static void block_runs(const tc_mlw_section *s, size_t at, size_t n, uint32_t *sum)
 {
     for (uint32_t d = 0; d < TC_MLW_ZDIVS; d++) {

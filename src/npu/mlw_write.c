@@ -14,11 +14,12 @@ typedef struct side {
     size_t from, to;        /* of the chunk before: those whose remainders are next */
     bool open;              /* one more has begun */
     uint64_t unary, second; /* bits that are begun and not written yet .. */
-    int n_unary, n_second;  /* .. and how many.  Runs: unary is what is left of a quotient */
+    int n_unary, n_second;  /* .. and how many.  Runs: unary is the rest of a quotient */
 } side;
 
-/* One chunk's unary parts of weights.  A position is 0, 10 or 11; first bits stand together, second
- * ones behind.  11 goes on unless it is truncated: a quotient q is q / 2 times 11, then 0 or 10. */
+/* One chunk's unary parts of weights.  A position is 0, 10 or 11; first bits are together, then
+ * second ones.  11 continues unless it is truncated: a quotient q is q / 2 times 11, then 0 or
+ * 10. */
 static void weight_chunk(side *s)
 {
     for (;;) {
@@ -44,7 +45,7 @@ static void plain_chunk(side *s)
     s->at = s->n - s->at < most ? s->n : s->at + most;
 }
 
-/* The same for runs: ones, and a zero behind each quotient. */
+/* The same for runs: ones, and a zero after each quotient. */
 static uint32_t run_chunk(side *s, int length)
 {
     uint32_t bits = 0;

@@ -6,7 +6,7 @@
 enum { SCRATCH = 1, FAST = 2 };
 
 typedef struct mover {
-    bool apart; /* region 2 is a memory of its own */
+    bool apart; /* region 2 is a separate memory */
     uint64_t by;
 } mover;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npu_conv.c -- CONV and DEPTHWISE: acc += sum of (ifm - zero point) * weight over the window.
  *
- * The input is laid out once, with its padding and upscaling, as 32-bit numbers of height fh and
+ * The input is expanded once, with its padding and upscaling, to 32-bit elements of height fh and
  * width fw; taps outside are zeros there.  Products are summed in 32 bits as long as they are sure
- * to fit, then in 64.  Where 16 bits hold all numbers and 32 every sum, as with 8-bit inputs, they
+ * to fit, then in 64.  Where 16 bits hold all elements and 32 every sum, as with 8-bit inputs, they
  * are summed in pairs (pair_sum.h). */
 #include "../num/lanes.h"
 #include "npu_weights.h"
@@ -20,7 +20,7 @@ typedef struct field {
     int32_t largest; /* magnitude that an element may have */
 } field;
 
-/* Rows and columns that the window meets: from -top to the last tap of the last output. */
+/* Rows and columns that the window reads: from -top to the last tap of the last output. */
 static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
 {
     const tc_npu_window *v = &op->window;
@@ -56,7 +56,7 @@ static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
 
 /* ---- weights ---- */
 
-/* Taps side by side in memory are one run. */
+/* Taps adjacent in memory are one run. */
 typedef struct runs {
     int32_t n;
     int64_t k; /* products of each */
@@ -68,8 +68,8 @@ static runs runs_of(const tc_npu_window *v, int32_t channels)
                               : (runs){v->kh * v->kw, channels};
 }
 
-/* Weights as the loops want them: CONV in pairs [o / 16][run][k / 2][16][2], or [o / 16][ky][kx][i][16];
- * DEPTHWISE [ky][kx][c]. */
+/* Weights in the order of the loops: CONV in pairs [o / 16][run][k / 2][16][2], or [o /
+ * 16][ky][kx][i][16]; DEPTHWISE [ky][kx][c]. */
 typedef struct weights {
     const int16_t *pair; /* or NULL: */
     const int32_t *v;
@@ -128,7 +128,7 @@ static int32_t largest_of(const int16_t *v, size_t n)
     return -low > high ? -low : high;
 }
 
-/* The streams' bytes, one behind the other; NULL with a message when they lie outside. */
+/* The streams' bytes, concatenated; NULL with a message when they are out of bounds. */
 static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, size_t *n)
 {
     const tc_npu_weights *w = &op->weights;
@@ -372,7 +372,7 @@ TC_LANES(static, add_sums, add_body,
          (const int32_t *restrict sum, int pixels, int lanes, int64_t step, int64_t *restrict acc),
          (sum, pixels, lanes, step, acc))
 
-/* Pixels behind the end of a row are read, and left out of the result. */
+/* Pixels past the end of a row are read, and dropped from the result. */
 static void conv_pairs(tc_npu_exec *x, const tc_npu_op *op, const field *f, const weights *w,
                        const int64_t *run)
 {

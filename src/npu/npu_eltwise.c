@@ -9,8 +9,8 @@
  *   1  a scaled by OPA (32 bits), b shifted left by 19 (8-bit operands) or 14 (16-bit)
  *   2  b scaled by OPA, a shifted left
  *
- * The product of 32-bit numbers takes the multiplier's place in the output's scale: only its shift
- * and rounding count. */
+ * The product of 32-bit operands replaces the multiplier of the output's scale: only its shift and
+ * rounding apply. */
 #include "number_loops.h"
 #include "state.h"
 
@@ -172,7 +172,7 @@ static void leaky(const tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a)
 
 /* ---- the operation ---- */
 
-/* How far an operand goes on with the next row, column, channel; 0 where it is broadcast. */
+/* Steps of an operand to the next row, column, channel; 0 where it is broadcast. */
 typedef struct steps {
     int64_t h, w, c;
 } steps;

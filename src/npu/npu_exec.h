@@ -8,14 +8,14 @@
 
 typedef struct tc_npu_exec tc_npu_exec;
 
-/* Memories as large as the program says, in the arena; bytes never written hold `fill`.
- * NULL: they are too large, and a message has been put into *error. */
+/* Memories of the program's sizes, in the arena; bytes never written hold `fill`. NULL: they are
+ * too large, and a message has been put into *error. */
 tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error);
 
 /* Bounds what a run may do, counted in products and elements moved; for streams from anywhere. */
 void ti_npu_exec_limit(tc_npu_exec *exec, int64_t work);
 
-/* From the beginning: memories but region 0 filled anew (0xA5), region 0 as the file has it. */
+/* From the beginning: memories except region 0 filled again (0xA5), region 0 as in the file. */
 void ti_npu_exec_begin(tc_npu_exec *exec);
 
 /* The bytes of region r, or of the memory of tables (TC_NPU_INTERNAL). */
@@ -26,7 +26,7 @@ typedef struct tc_npu_memory {
 } tc_npu_memory;
 tc_npu_memory ti_npu_exec_memory(tc_npu_exec *exec, int region);
 
-/* A tensor's bytes in and out; false: it lies outside its memory, ti_npu_exec_error() says so. */
+/* A tensor's bytes in and out; false: it is out of bounds, see ti_npu_exec_error(). */
 bool ti_npu_exec_put(tc_npu_exec *exec, const tc_npu_tensor *tensor, const void *data);
 bool ti_npu_exec_get(tc_npu_exec *exec, const tc_npu_tensor *tensor, void *data);
 

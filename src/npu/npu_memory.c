@@ -65,7 +65,7 @@ const uint8_t *ti_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64
 
 /* ---- addresses ---- */
 
-/* Where element (y, x, 0) lies. */
+/* Address of element (y, x, 0). */
 static int64_t place(const tc_npu_map *m, int32_t y, int32_t x)
 {
     int tile = 0;
@@ -82,7 +82,7 @@ static int64_t place(const tc_npu_map *m, int32_t y, int32_t x)
     return (int64_t)m->base[tile] + y * m->stride_y + x * step;
 }
 
-/* All of the map lies inside its memory, h x w x c elements of it. */
+/* The map, h x w x c elements, is inside its memory. */
 static bool inside(tc_npu_exec *x, const char *name, const tc_npu_map *m, int32_t h, int32_t w,
                    int32_t c)
 {
@@ -102,7 +102,7 @@ static bool inside(tc_npu_exec *x, const char *name, const tc_npu_map *m, int32_
 #define GET_64(p) ti_le64(p)
 #define GET_8(p) (*(p))
 
-/* n elements that lie side by side. */
+/* n contiguous elements. */
 #define READ(bits, out)                                                                            \
     for (int32_t i = 0; i < n; i++) {                                                              \
         uint##bits##_t u = (uint##bits##_t)GET_##bits(p + i * (bits / 8));                         \
@@ -237,7 +237,7 @@ bool ti_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *
 
 /* ---- writing ---- */
 
-/* n numbers, `step` apart, side by side. */
+/* n elements, `step` apart, made contiguous. */
 static void write_run(int bytes, const int64_t *v, int64_t step, int32_t n, uint8_t *p)
 {
     if (bytes == 1) {

@@ -88,8 +88,8 @@ static int32_t signed_bits(uint32_t v, int bits)
 
 /* ---- feature maps ---- */
 
-/* First opcodes of the registers of a map, of 16 bits and of two words; the rest lie at equal
- * distances. */
+/* First opcodes of the registers of a map, of 16 bits and of two words; the rest are equally
+ * spaced. */
 typedef struct map_code {
     int zero, width0, region, base;
 } map_code;
@@ -311,7 +311,7 @@ static const char *read_conv(const tc_npu_walk *w, tc_npu_op *op)
 }
 
 /* U55 does not scale maxima, nor averages at a border, which it divides itself: Vela before 5.0
- * gives them no scale, and says that it is in the scale stream. */
+ * gives them no scale, and declares it in the scale stream. */
 static void drop_pool_scale(tc_npu_op *op)
 {
     const tc_npu_window *v = &op->window;
@@ -530,7 +530,7 @@ void ti_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_
 
 bool ti_npu_walk_next(tc_npu_walk *w, tc_npu_op *out)
 {
-    if (w->given) { /* what the last operation was told is no longer new */
+    if (w->given) { /* settings of the last operation are no longer fresh */
         memset(w->reg.fresh, 0, sizeof w->reg.fresh);
         memset(w->reg.fresh2, 0, sizeof w->reg.fresh2);
         w->given = false;

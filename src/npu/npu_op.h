@@ -66,7 +66,7 @@ typedef enum tc_npu_eltwise {
     TC_EW_AND_NOT = 42
 } tc_npu_eltwise;
 
-/* Rounding, by U85's numbers; U55's are translated. */
+/* Rounding, by U85's codes; U55's are translated. */
 typedef enum tc_npu_round {
     TC_ROUND_DOUBLE,
     TC_ROUND_NATURAL,
@@ -199,7 +199,7 @@ typedef struct tc_npu_walk {
     size_t at;     /* the next word */
     size_t number; /* operations so far */
     tc_npu_registers
-        reg; /* as the operation just given sees them; `fresh` tells what was set for it */
+        reg; /* as the current operation has them; `fresh`: what was set for it */
     bool given;
     tc_npu_command command; /* the last one read */
     const char *error;      /* what is wrong with it; NULL: nothing */
@@ -210,10 +210,10 @@ void ti_npu_walk_begin(tc_npu_walk *walk, const tc_npu_machine *machine, tc_npu_
 /* The next operation; false at the end of the words, or where walk->error says why. */
 bool ti_npu_walk_next(tc_npu_walk *walk, tc_npu_op *out);
 
-/* Extents of an output as it is written: the map's, its axes in their new order. */
+/* Extents of an output as written: the map's, its axes in their new order. */
 void ti_npu_written(const tc_npu_op *op, int32_t *h, int32_t *w, int32_t *c);
 
-/* Bytes [lo, hi) of the region that the map's h x w x c elements lie between, wide enough for any
+/* Bytes [lo, hi) of the region that contain the map's h x w x c elements, wide enough for any
  * registers; empty (0, 0) for a scalar or a chain.  An output: pass ti_npu_written()'s extents. */
 typedef struct tc_npu_range {
     int64_t lo, hi;

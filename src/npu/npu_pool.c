@@ -97,7 +97,7 @@ static void extreme_pixel(const pixel *p, int64_t *acc)
         memset(acc, 0, (size_t)p->op->ofm.c * sizeof *acc);
 }
 
-/* The place of the first maximum along x or y. */
+/* The index of the first maximum along x or y. */
 static void argmax_pixel(const pixel *p, int64_t *acc)
 {
     bool along_x = p->op->mode == TC_POOL_ARGMAX_X;

@@ -18,7 +18,7 @@ static const char *operation_name(tc_ctx *ctx, const tc_npu_op *op)
                         : ti_text_format(&ctx->arena, "%s %s", ti_npu_kind_name(op->kind), mode);
 }
 
-/* Room for one more: in a full list an error takes the place of the last doubt. */
+/* Room for one more: in a full list an error replaces the last doubt. */
 static bool make_room(tc_npu_findings *out, tc_npu_check check)
 {
     if (out->n < TC_NPU_FINDINGS)
@@ -140,8 +140,8 @@ static uint64_t size_of(int64_t v)
     return (uint64_t)(v < 0 ? -v : v);
 }
 
-/* Addresses and steps are multiples of an element, or of 16 bytes, also where nothing is reached by
- * them; channels lie side by side. */
+/* Addresses and steps are multiples of an element, or of 16 bytes, even if unused; channels are
+ * contiguous. */
 static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what, int32_t h,
                        int32_t w)
 {
@@ -190,8 +190,8 @@ static void verify_map(tc_npu_verifier *v, const tc_npu_map *m, const char *what
                      what, bricks ? "columns of bricks" : "channels", apart, each);
 }
 
-/* Two elements of what is written do not share a byte: rows lie behind whole columns or columns
- * behind whole rows, each as large as its channels. */
+/* Elements that are written do not overlap: rows follow whole columns or columns follow whole rows,
+ * each as large as its channels. */
 static void verify_written(tc_npu_verifier *v, const tc_npu_map *m, int64_t h, int64_t w, int64_t c)
 {
     if (!m->used || m->storage > TC_STORE_TILES_3X1 || m->format == TC_NHCWB16)
@@ -207,8 +207,8 @@ static void verify_written(tc_npu_verifier *v, const tc_npu_map *m, int64_t h, i
                      h, w, c, m->stride_y, m->stride_x);
 }
 
-/* What the activation cuts off leaves something, and channels that go through one by one are as
- * many before as behind. */
+/* The activation's bounds are not empty, and per-channel operations have as many channels before as
+ * after. */
 static void verify_limits(tc_npu_verifier *v, const tc_npu_op *op)
 {
     bool cuts = v->machine->product == TC_U85 ? op->clip == 0 : op->clip != 0 || op->ofm.bytes < 4;
@@ -305,7 +305,7 @@ static void verify_faults(tc_npu_verifier *v, const tc_npu_op *op)
     bool u85 = v->machine->product == TC_U85, ew = op->kind == TC_NPU_KIND_ELEMENTWISE;
     bool sum = ew && (op->mode == TC_EW_ADD || op->mode == TC_EW_SUB);
     if (!u85 && sum && op->scale_mode) {
-        /* one operand by a 32-bit factor, the other by this, whatever OPB says */
+        /* one operand by a 32-bit factor, the other by this, whatever OPB holds */
         uint32_t fixed = 1u << (op->ifm.bytes == 1 ? 19 : 14), said = op->ifm2_scale.multiplier;
         if (said != (fixed & 0xffff))
             ti_npu_found(v, TC_CHECK_FACTORS,

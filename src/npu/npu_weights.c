@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npu_weights.c -- see npu_weights.h: a stream's bytes become values, and these find their places.
+/* npu_weights.c -- see npu_weights.h: decodes a stream's bytes to values, and puts these in their
+   order.
  */
 #include "npu_weights.h"
 
@@ -19,9 +20,9 @@ typedef struct values {
     size_t n;
 } values;
 
-/* A header of 32 bytes: bit 0 plain bytes, bit 1 a small table; from bit 104 on a number to
- * subtract (8 bits), 16 entries of 9 bits, sign lowest.  Then bytes, or indices of 2 or 4 bits. The
- * cores take turns. */
+/* A header of 32 bytes: bit 0 plain bytes, bit 1 a small table; from bit 104 on a value to subtract
+ * (8 bits), 16 entries of 9 bits, sign lowest.  Then bytes, or indices of 2 or 4 bits. The cores
+ * alternate. */
 static const char *decode_fast(tc_arena *scratch, tc_bytes b, int32_t cores, size_t each,
                                size_t turn, values *out)
 {
@@ -57,7 +58,7 @@ static const char *decode_fast(tc_arena *scratch, tc_bytes b, int32_t cores, siz
     return NULL;
 }
 
-/* A stream may hold more than the walk takes, as zeros; far more is none of an encoder's. */
+/* A stream may hold more than the walk takes, as zeros; many more are invalid. */
 static size_t most_values(const tc_npu_weight_shape *s, const tc_npu_op *op)
 {
     size_t taps = (size_t)(s->kh + 16) * (size_t)(s->kw + 16), inputs = (size_t)s->i + 128;

@@ -19,8 +19,8 @@ tc_npu_weight_shape ti_npu_weight_shape_of(const tc_npu_op *op);
 const char *ti_npu_weights_decode(tc_arena *scratch, const tc_npu_machine *machine,
                                   const tc_npu_op *op, const tc_bytes *stream, int16_t *out);
 
-/* All values of a stream of the standard format ("mlw"), in the order of the stream; for whoever
- * wants to look inside.  *n: how many.  NULL: the stream is broken, or has more than `most` values.
+/* All values of a stream of the standard format ("mlw"), in the order of the stream, for
+ * inspection.  *n: how many.  NULL: the stream is broken, or has more than `most` values.
  */
 int16_t *ti_npu_mlw_decode(tc_arena *arena, tc_bytes stream, size_t most, size_t *n);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npu_write.c -- a list of operations as a stream: registers, waits, the command, one after the
- * other. */
+/* npu_write.c -- a list of operations as a stream: registers, waits, then the command of each. */
 #include "writer.h"
 
 #include "../base/text.h"
@@ -14,7 +13,7 @@ typedef struct stream {
     uint8_t *is_target; /* of a branch */
     tc_npu_queue *kernels, *dmas; /* unfinished */
     const tc_npu_op *last;       /* the kernel before, as far as it is known */
-    bool in_chain;               /* the operation goes on with what is in a chain buffer */
+    bool in_chain;               /* the operation continues from a chain buffer */
     bool after_chain;
 } stream;
 
@@ -48,7 +47,7 @@ static void forget_maps(tc_npu_writer *w)
     }
 }
 
-/* The operation behind the one at i if that leaves something in a chain buffer; else NULL. */
+/* The operation after the one at i if that leaves a result in a chain buffer; else NULL. */
 static const tc_npu_op *next_in_chain(const stream *s, const tc_npu_op *op)
 {
     if (op->ofm.storage != TC_STORE_CHAIN || !ti_npu_is_kernel(op->kind))
@@ -263,7 +262,7 @@ static bool is_wait(const tc_npu_op *op)
     return op->kind == TC_NPU_KIND_KERNEL_WAIT || op->kind == TC_NPU_KIND_DMA_WAIT;
 }
 
-/* The first operation whose command does not stand before the word. */
+/* The first operation whose command is not before the word. */
 static size_t index_of(const tc_npu_op *op, size_t n, size_t word)
 {
     size_t lo = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npu_write.h -- operations as a stream: the opposite of npu_op.h's walk.
+/* npu_write.h -- operations as a stream: the inverse of npu_op.h's walk.
  *
- * A list has kernels, DMAs, branches, and whatever else a stream may say, in the order of the
- * stream.  An operation is as the walk gives it; what its kind does not read may be left out.
+ * A list has kernels, DMAs, branches, and any other commands, in the order of the stream.  An
+ * operation is as the walk gives it; fields that its kind does not use may be unset.
  *
- *   waits      need not be there: the writer puts in those that are missing, as few as it can
- *   blockdep   is the writer's, whatever the operation says
- *   STOP       need not be there
- *   BRANCH     `target` is the index in the list of the operation that comes next, n: the end
+ *   waits      optional: the writer inserts missing ones, as few as possible
+ *   blockdep   set by the writer, whatever the operation has
+ *   STOP       optional
+ *   BRANCH     `target` is the index in the list of the next operation, n: the end
  *
- * `at` and `number` are not looked at.  What may be left 0: acc_bits (then 32), depth (then the
- * ifm's channels). */
+ * `at` and `number` are ignored.  What may be left 0: acc_bits (then 32), depth (then the ifm's
+ * channels). */
 #ifndef TC_NPU_WRITE_H
 #define TC_NPU_WRITE_H
 
@@ -18,7 +18,7 @@
 #include "npu_op.h"
 
 typedef struct tc_npu_how {
-    bool apart;         /* region 2 is a memory of its own, not region 1 */
+    bool apart;         /* region 2 is a separate memory, not region 1 */
     bool keep_waits;    /* none but those of the list */
     bool keep_blockdep; /* as the operations say */
 } tc_npu_how;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* number_loops.h -- one thing done to each of n numbers.  For the files of this folder. */
+/* number_loops.h -- one operation on each of n elements.  For the files of this folder. */
 #ifndef TC_NUMBER_LOOPS_H
 #define TC_NUMBER_LOOPS_H
 

@@ -20,7 +20,7 @@ static void reach(tc_npu_range *r, const tc_npu_map *m, int tile, int32_t h, int
     int64_t e = m->bytes, step_x = bricks ? 16 * e : m->stride_x, base = (int64_t)m->base[tile];
     int64_t last_c = bricks ? (c - 1) / 16 * m->stride_c : (c - 1) * e;
     int64_t end_c = bricks ? (c > 16 ? 16 : c) * e
-                           : e; /* behind the last; a brick may be stepped over backwards */
+                           : e; /* past the last; a brick may be stepped over backwards */
     int64_t y = (h - 1) * m->stride_y, x = (w - 1) * step_x;
     int64_t lo = base + (y < 0 ? y : 0) + (x < 0 ? x : 0) + (last_c < 0 ? last_c : 0);
     int64_t hi = base + (y > 0 ? y : 0) + (x > 0 ? x : 0) + (last_c > 0 ? last_c : 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* output.c -- what every kernel operation ends with, in this order: scale, zero point, clamp,
- * table, store.  The machine's own curves stand before the clamp. */
+/* output.c -- the end of every kernel operation, in this order: scale, zero point, clamp, table,
+ * store.  The machine's own curves come before the clamp. */
 #include "../num/lanes.h"
 #include "number_loops.h"
 #include "state.h"
 
 /* ---- tables ---- */
 
-/* A table's bytes; NULL when it does not lie in the memory of tables. */
+/* A table's bytes; NULL when it is not in the table memory. */
 static const uint8_t *table_bytes(tc_npu_exec *x, int64_t at, int64_t bytes)
 {
     const uint8_t *p = ti_npu_span(x, TC_NPU_INTERNAL, (uint64_t)(ti_npu_table_at(x->machine) + at),
@@ -43,7 +43,7 @@ static void interpolate(const uint8_t *table, bool wide, tc_npu_array *a, size_t
     }
 }
 
-/* U85's functions: how wide an entry is, which numbers go in; entries of 0 bytes: pairs of base and
+/* U85's functions: the width of an entry, and of the index; entries of 0 bytes: pairs of base and
  * slope. */
 typedef struct function {
     bool known, index_signed;
@@ -72,8 +72,8 @@ static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
     return true;
 }
 
-/* U55: the output's width tells the form: 8 bits 256 entries, 16 bits pairs, 32 bits (clamped to
- * int8) 256 of 4. */
+/* U55: the output's width determines the form: 8 bits 256 entries, 16 bits pairs, 32 bits (clamped
+ * to int8) 256 of 4. */
 static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
 {
     enum { TABLE = 16, CLIP_INT8 = 3 };
@@ -93,7 +93,7 @@ static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
 
 /* ---- zero point and clamp ---- */
 
-/* The bounds, when there are any.  They are unsigned when the numbers before the table are. */
+/* The bounds, if any.  They are unsigned when the values before the table are. */
 static bool bounds(const tc_npu_exec *x, const tc_npu_op *op, int64_t *lo, int64_t *hi)
 {
     enum { CLIP_OFM = 0, CLIP_UINT8 = 2 };
@@ -152,8 +152,8 @@ typedef struct channel {
     uint8_t shift;
 } channel;
 
-/* The same for loops: by channel, and what is added before the shift to numbers from 0 up and to
- * those below. */
+/* The same for loops: by channel, and what is added before the shift for values >= 0 and for those
+ * below. */
 typedef struct quick {
     int64_t *bias, *multiplier, *shift, *up, *down;
 } quick;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pair_sum.h -- sums of products of 16-bit numbers, two products at a time.  For the files of this
+/* pair_sum.h -- sums of products of 16-bit values, two products at a time.  For the files of this
  * folder. */
 #ifndef TC_PAIR_SUM_H
 #define TC_PAIR_SUM_H

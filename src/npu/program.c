@@ -163,7 +163,7 @@ int64_t ti_npu_region_bytes(const tc_npu_program *p, int region)
                    : region == 1                ? p->scratch
                    : region == 2 && p->fast > 0 ? p->fast
                                                 : 0;
-    if (region == 2 && p->fast < 0) { /* what nobody writes there nobody may read */
+    if (region == 2 && p->fast < 0) { /* bytes never written may not be read */
         tc_npu_walk walk;
         tc_npu_op op;
         ti_npu_walk_begin(&walk, p->machine, p->words);
@@ -262,7 +262,7 @@ tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload, 
     return broken(ctx, loc, ti_npu_parse_backend(&ctx->arena, payload, out));
 }
 
-/* The head of a block of so many bytes, which follow. */
+/* The header of a block of n bytes, which follow. */
 static void add_head(tc_buf *out, tc_str name, size_t size, bool elsewhere)
 {
     uint8_t flag = elsewhere;
@@ -355,9 +355,9 @@ tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *p)
 
 /*   first 0 | skip | first 1 | skip | ... | blocks of 0 | skip | blocks of 1 | ... | weights | end
  *
- * Program i begins at its first block; the skip behind that goes to its own blocks, the one behind
- * those to the weights.  Readers take the last of several blocks of a name, and a skip is called
- * what comes last. */
+ * Program i begins at its first block; the skip after that goes to its own blocks, the one after
+ * those to the weights.  Readers take the last of several blocks of a name, and a skip has the name
+ * of the final block. */
 tc_bytes ti_npu_backend_joined(tc_arena *arena, const tc_npu_program *p, size_t n, tc_bytes weights,
                                size_t *at)
 {
@@ -404,7 +404,7 @@ bool ti_npu_looks_like_backend(tc_bytes bytes)
 bool ti_npu_looks_like_npz(tc_bytes bytes)
 {
     static const char first[] =
-        "cmd_data.npy"; /* is among the first members, whose names stand in the file */
+        "cmd_data.npy"; /* is among the first members, whose names are in the file */
     if (!ti_archive_looks_like(bytes))
         return false;
     for (size_t i = 0; i + sizeof first - 1 <= bytes.size && i < 4096; i++)
@@ -418,7 +418,7 @@ bool ti_npu_looks_like_npz(tc_bytes bytes)
     return false;
 }
 
-/* The numbers of a member, behind its .npy header; empty when it is missing or makes no sense. */
+/* The elements of a member, after its .npy header; empty when it is missing or malformed. */
 static tc_bytes member(answer *a, const char *name)
 {
     tc_bytes all = {0};
@@ -481,8 +481,8 @@ static void append(tc_arena *arena, tc_npu_tensor **list, size_t *n, const tc_np
     *n += n_more;
 }
 
-/* Variables go in and come out.  Of several at one place the first counts; Vela before 5.0 has
- * none. */
+/* Variables are inputs and outputs.  Of several at one address the first counts; Vela before 5.0
+ * has none. */
 static void add_state(answer *a, tc_npu_program *out)
 {
     tc_npu_tensor *state;

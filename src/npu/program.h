@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program.h -- what is loaded into an Ethos-U: stream, constants, sizes of memories, where tensors
- * lie.
+/* program.h -- what is loaded into an Ethos-U: stream, constants, sizes of memories, addresses of
+ * tensors.
  *
- * It comes as Vela's raw answer (X_vela.npz), or as the payload of ExecuTorch's EthosUBackend. */
+ * It is read from Vela's raw output (X_vela.npz), or from the payload of ExecuTorch's
+ * EthosUBackend. */
 #ifndef TC_PROGRAM_H
 #define TC_PROGRAM_H
 
@@ -32,7 +33,7 @@ typedef struct tc_npu_program {
     tc_npu_tensor *in, *out;
     size_t n_in, n_out;
     size_t
-        n_state; /* the last of both: places that keep what a run leaves there for the next one */
+        n_state; /* the last of both: addresses whose contents persist between runs */
 } tc_npu_program;
 
 /* COP1 or COP2: machine, config, id, words, words_at of *out; of COP2 also fast. */
@@ -59,7 +60,7 @@ const char *ti_npu_settle_tensors(tc_npu_program *program);
 TC_MUST_USE tc_status ti_npu_read_backend(tc_ctx *ctx, const tc_loc *loc, tc_bytes payload,
                                           tc_npu_program *out);
 
-/* The same for whoever has no context: what is wrong with it, or NULL; lists go into the arena. */
+/* The same without a context: what is wrong with it, or NULL; lists go into the arena. */
 const char *ti_npu_parse_backend(tc_arena *arena, tc_bytes payload, tc_npu_program *out);
 
 /* The name of region 0, where it is not in the payload; else empty. */
@@ -67,13 +68,12 @@ tc_str ti_npu_backend_key(tc_bytes payload);
 /* Such a payload with region 0 in it. */
 tc_bytes ti_npu_backend_whole(tc_arena *arena, tc_bytes payload, tc_bytes weights);
 
-/* A program as such a payload; when the size of region 2 is known it has a block of its own,
- * "fast_size", which ExecuTorch has not. */
+/* A program as such a payload; if the size of region 2 is known there is a block for it,
+ * "fast_size", which ExecuTorch lacks. */
 tc_bytes ti_npu_backend_payload(tc_arena *arena, const tc_npu_program *program);
 
-/* Programs that have region 0 in common as bytes of which each one's payload is an end: that of i
- * begins at at[i].  What is another's lies inside of blocks that are skipped, and region 0 is there
- * once. */
+/* Programs that share region 0, as bytes of which each one's payload is a suffix: that of i begins
+ * at at[i].  Parts of others are inside of blocks that are skipped, and region 0 is stored once. */
 tc_bytes ti_npu_backend_joined(tc_arena *arena, const tc_npu_program *program, size_t n,
                                tc_bytes weights, size_t *at);
 
@@ -81,18 +81,18 @@ tc_bytes ti_npu_backend_joined(tc_arena *arena, const tc_npu_program *program, s
 TC_MUST_USE tc_status ti_npu_read_npz(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                       tc_npu_program *out);
 
-/* Does the archive look like Vela's? */
+/* Whether the archive looks like Vela's. */
 bool ti_npu_looks_like_npz(tc_bytes bytes);
 
 /* Is it the payload of an EthosUBackend? */
 bool ti_npu_looks_like_backend(tc_bytes bytes);
 
-/* Bytes of region r, as far as the file tells or the stream reaches into it (-1 sizes are found by
- * a walk). */
+/* Bytes of region r, from the file or by the accesses of the stream (-1 sizes are found by a
+ * walk). */
 int64_t ti_npu_region_bytes(const tc_npu_program *program, int region);
 
-/* Records in the order of a stream, `stride` bytes apart, each of which begins with the word (size_t)
- * of its command: how many are not behind that word.  The last of them is the one it belongs to. */
+/* upper_bound: how many of n records, `stride` bytes apart and sorted by the word (size_t) of their
+ * command at their beginning, have a word <= `word`.  The last of them is the one it belongs to. */
 size_t ti_npu_records_upto(const void *record, size_t n, size_t stride, size_t word);
 
 #endif

@@ -22,9 +22,9 @@ typedef struct tc_npu_kept {
     struct tc_npu_kept *next;
     tc_npu_weight_order order;
     bool fast; /* the format */
-    uint8_t *stream;     /* of all cores, one after the other */
+    uint8_t *stream;     /* of all cores, concatenated */
     size_t bytes;        /* of the stream */
-    int32_t *weights;    /* as npu_conv.c wants them, or */
+    int32_t *weights;    /* in npu_conv.c's order, or */
     int16_t *pairs;
     int32_t largest;     /* magnitude */
 } tc_npu_kept;
@@ -51,7 +51,7 @@ bool ti_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
 /* Counts work; false when there is too much of it. */
 bool ti_npu_spend(tc_npu_exec *x, double work);
 
-/* Room for h x w x c numbers, kept from operation to operation. */
+/* Room for h x w x c elements, kept from operation to operation. */
 bool ti_npu_array_make(tc_npu_exec *x, tc_npu_array *a, int32_t h, int32_t w, int32_t c);
 
 /* The elements of a map, less its zero point; of the operation's scratch. */
@@ -59,7 +59,7 @@ bool ti_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t 
                  tc_npu_array *out);
 
 /* The same of 8 and 16 bits, into a larger array: element (y, x) goes to row top + y step, column
- * left + x step; the rest is left as it is. */
+ * left + x step; the rest is not changed. */
 typedef struct tc_npu_frame {
     int32_t *v;
     int32_t h, w;
@@ -70,13 +70,13 @@ bool ti_npu_load_frame(tc_npu_exec *x, const tc_npu_map *m, const tc_npu_frame *
 /* Writes a result to memory or to a chain buffer, transposed and reversed as the operation says. */
 bool ti_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a);
 
-/* A span of a region; NULL when it does not lie inside. */
+/* A span of a region; NULL when it is out of bounds. */
 const uint8_t *ti_npu_span(const tc_npu_exec *x, int region, uint64_t at, uint64_t bytes);
 
 /* Zero point, clamp, table, store; a[] holds what is already scaled, and is overwritten. */
 bool ti_npu_finish(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a);
 
-/* The same from accumulators, which stay: scaled by channel or all alike. */
+/* The same from accumulators, which stay: scaled by channel or all equally. */
 bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op);
 
 /* x->acc gets the operation's shape and what it starts from. */

@@ -3,40 +3,28 @@
 #include "system.h"
 
 #include "../base/text.h"
+#include "../machine/machine.h"
 #include "../wire/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { INHERITED = 16 }; /* sections behind each other, at most */
+enum { INHERITED = 16 }; /* inherited sections, at most */
 
 /* ---- built-in ---- */
 
-typedef struct port {
-    double scale;
-    int32_t burst, read, write, reads, writes, ports;
-} port;
-
-static const struct built_in {
-    const char *name;
-    double mhz;
-    const char *memory[TC_NPU_MEMORIES];
-    port port[TC_NPU_MEMORIES];
-} systems[] = {
-#define NPU_SYSTEM(name, mhz, m0, m1, s0, b0, r0, w0, nr0, nw0, p0, s1, b1, r1, w1, nr1, nw1, p1)  \
-    {#name, mhz, {#m0, #m1}, {{s0, b0, r0, w0, nr0, nw0, p0}, {s1, b1, r1, w1, nr1, nw1, p1}}},
-#define NPU_MODE(name, constants, arena, cache, bytes)
-#include "system.def"
-};
-
+/* Which port has constants, arena and cache; bytes of the cache, 0: as many as there are. */
 static const struct mode {
     const char *name;
     uint8_t constants, arena, cache;
     int64_t bytes;
 } modes[] = {
-#define NPU_SYSTEM(...)
-#define NPU_MODE(name, constants, arena, cache, bytes) {#name, constants, arena, cache, bytes},
-#include "system.def"
+    {"Sram_Only", 0, 0, 0, 0},
+    {"Shared_Sram", 1, 0, 0, 0},
+    {"Dedicated_Sram", 1, 1, 0, 0},
+    {"Dedicated_Sram_256KB", 1, 1, 0, 262144},
+    {"Dedicated_Sram_384KB", 1, 1, 0, 393216},
+    {"Dedicated_Sram_512KB", 1, 1, 0, 524288},
 };
 
 static double port_bytes(const tc_npu_machine *m)
@@ -44,17 +32,17 @@ static double port_bytes(const tc_npu_machine *m)
     return m->product == TC_U55 ? 8 : 16;
 }
 
-static void set_memory(tc_npu_port *m, const char *name, const port *p,
+static void set_memory(tc_npu_port *m, const char *name, const tc_npu_speed *p,
                        const tc_npu_machine *machine)
 {
     int32_t ports = p->ports > 1 ? p->ports : 1;
     *m = (tc_npu_port){.name = name,
                        .bytes_per_cycle = port_bytes(machine) * ports * p->scale,
                        .burst = p->burst > 1 ? p->burst : 1,
-                       .read_latency = p->read > 0 ? p->read : 0,
-                       .write_latency = p->write > 0 ? p->write : 0,
-                       .max_reads = p->reads > 1 ? p->reads : 1,
-                       .max_writes = p->writes > 1 ? p->writes : 1,
+                       .read_latency = p->read_latency > 0 ? p->read_latency : 0,
+                       .write_latency = p->write_latency > 0 ? p->write_latency : 0,
+                       .max_reads = p->max_reads > 1 ? p->max_reads : 1,
+                       .max_writes = p->max_writes > 1 ? p->max_writes : 1,
                        .ports = ports};
     if (!(m->bytes_per_cycle >= 0.0001))
         m->bytes_per_cycle = 0.0001;
@@ -68,10 +56,10 @@ static void set_regions(tc_npu_system *s, uint8_t constants, uint8_t arena, uint
     s->of_region[2] = cache;
 }
 
-/* ---- what may lie where ---- */
+/* ---- valid memories ---- */
 
-/* Vela's rules: constants lie in flash or Dram, or in Sram with all the rest; the arena in Sram or
- * Dram; the cache in Sram.  NULL: the memories are right for what lies in them. */
+/* Vela's rules: constants are in flash or Dram, or in Sram with all the rest; the arena in Sram or
+ * Dram; the cache in Sram.  NULL: the memories are valid for their contents. */
 static const char *misplaced(tc_ctx *ctx, const tc_npu_system *s)
 {
     uint8_t constants = s->of_region[0], arena = s->of_region[1], cache = s->of_region[2];
@@ -144,11 +132,14 @@ tc_bytes ti_npu_boards(void)
     return (tc_bytes){tc_boards_ini, tc_boards_ini_size};
 }
 
-static const struct built_in *built_in_system(const char *name)
+/* Of the systems of any machine. */
+static const tc_npu_setup *built_in_system(const char *name)
 {
-    for (size_t i = 0; i < TC_COUNT(systems); i++)
-        if (ti_text_eq(systems[i].name, name))
-            return &systems[i];
+    const tc_machine *m;
+    for (size_t i = 0; (m = ti_machine_at(i)) != NULL; i++)
+        for (size_t k = 0; k < m->n_system; k++)
+            if (ti_text_eq(m->systems[k].name, name))
+                return &m->systems[k];
     return NULL;
 }
 
@@ -163,12 +154,6 @@ static const struct mode *built_in_mode(const char *name)
         if (ti_text_eq(modes[i].name, name))
             return &modes[i];
     return NULL;
-}
-
-/* Systems are named after the product that they are meant for: Ethos_U55_..., ethos-u55-128. */
-static bool meant_for(const struct built_in *s, const tc_npu_machine *m)
-{
-    return strncmp(s->name + 7, m->name + 7, 2) == 0;
 }
 
 static const char built_in_place[] = "the built-in description (--vela-ini names another)";
@@ -288,12 +273,12 @@ static void read_port(file *f, const tc_npu_machine *machine, const char *key, t
         return;
     tc_arena *a = &f->ctx->arena;
 #define OF(what) ti_text_format(a, "%s_" what, name)
-    port p = {.scale = number(f, OF("clock_scale"), 1),
+    tc_npu_speed p = {.scale = number(f, OF("clock_scale"), 1),
               .burst = (int32_t)number(f, OF("burst_length"), 1),
-              .read = (int32_t)number(f, OF("read_latency"), 0),
-              .write = (int32_t)number(f, OF("write_latency"), 0),
-              .reads = (int32_t)number(f, OF("max_reads"), 1),
-              .writes = (int32_t)number(f, OF("max_writes"), 1),
+              .read_latency = (int32_t)number(f, OF("read_latency"), 0),
+              .write_latency = (int32_t)number(f, OF("write_latency"), 0),
+              .max_reads = (int32_t)number(f, OF("max_reads"), 1),
+              .max_writes = (int32_t)number(f, OF("max_writes"), 1),
               .ports = (int32_t)number(f, OF("ports_used"), 1)};
 #undef OF
     set_memory(out, name, &p, machine);
@@ -396,18 +381,18 @@ static tc_status read_system(file *f, const tc_npu_machine *machine, tc_npu_syst
 
 static tc_status not_built_in(tc_ctx *ctx, const tc_npu_machine *machine, const char *config)
 {
+    const tc_machine *m = ti_machine_with(machine);
     tc_buf known;
     ti_buf_init(&known, &ctx->arena);
-    for (size_t i = 0; i < TC_COUNT(systems); i++)
-        if (meant_for(&systems[i], machine))
-            add_name(&known, ti_str_of(systems[i].name));
+    for (size_t i = 0; i < m->n_system; i++)
+        add_name(&known, ti_str_of(m->systems[i].name));
     return unknown(ctx, "--system-config", config, built_in_place, &known);
 }
 
 /* Of Arm's systems, then of those in boards.ini. */
 static tc_status find_system(tc_ctx *ctx, const tc_npu_machine *machine, tc_npu_system *out)
 {
-    const struct built_in *s = built_in_system(out->config);
+    const tc_npu_setup *s = built_in_system(out->config);
     file f = {.ctx = ctx, .path = "boards.ini", .ini = ti_npu_boards()};
     if (!s && !ti_npu_ini_has(f.ini, "System_Config", out->config))
         return not_built_in(ctx, machine, out->config);
@@ -453,7 +438,7 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
     if (!why)
         return TC_OK;
     ti_buf_init(&fitting, &ctx->arena);
-    tc_trial trial; /* other modes may have faults of their own, which nobody asked about */
+    tc_trial trial; /* other modes may have errors, which do not matter here */
     ti_trial_begin(ctx, &trial);
     list_modes(&f, out, &fitting);
     ti_trial_end(ctx, &trial);
@@ -463,7 +448,9 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
 tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,
                              const char *config, const char *mode, tc_npu_system *out)
 {
-    *out = (tc_npu_system){.config = config, .mode = mode};
+    const tc_machine *m = ti_machine_with(machine);
+    *out = (tc_npu_system){.config = config ? config : m->system_config,
+                           .mode = mode ? mode : m->memory_mode};
     if (ini)
         return find_in_file(ctx, machine, ini, out);
     TC_TRY(find_system(ctx, machine, out));

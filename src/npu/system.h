@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* system.h -- the memories around an Ethos-U: how fast they are, and which region lies in which. */
+/* system.h -- the memories of an Ethos-U: their speed, and which region is in which. */
 #ifndef TC_SYSTEM_H
 #define TC_SYSTEM_H
 
 #include "../base/diag.h"
 #include "program.h"
-
-enum { TC_NPU_MEMORIES = 2 }; /* one behind each port */
 
 typedef struct tc_npu_port {
     const char *name; /* "Sram", "Dram", "OffChipFlash", ...; NULL: there is none */
@@ -29,7 +27,9 @@ typedef struct tc_npu_system {
  * (sections [System_Config.X] and [Memory_Mode.Y] of key = value, `inherit` names a section to take
  * the rest from); a mode that the file does not have may be a built-in one.
  *
- *   ini   NULL: built-in: Arm's systems (system.def), then those of known boards (boards.ini) */
+ *   ini           NULL: built-in: Arm's systems (of the machines' records), then those of known
+ *                 boards (boards.ini)
+ *   config, mode  NULL: those of the machine's record */
 TC_MUST_USE tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine,
                                          const char *ini, const char *config, const char *mode,
                                          tc_npu_system *out);

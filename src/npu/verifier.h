@@ -43,7 +43,7 @@ typedef struct tc_npu_verifier {
     tc_npu_findings *out;
     const tc_npu_op *op; /* the one at hand; NULL: none */
     tc_npu_bits written[TC_NPU_SPACES];
-    tc_npu_bits unread[TC_NPU_SPACES]; /* sums over channels that nobody has read */
+    tc_npu_bits unread[TC_NPU_SPACES]; /* sums over channels that were not read */
     int64_t work;   /* how many runs of bytes were looked at */
     bool branches;  /* the words are not the order in which things happen */
     bool broken;    /* an access of the operation at hand is out of bounds */
@@ -68,7 +68,7 @@ void ti_npu_memory_end(tc_npu_verifier *v);
 /* Whether the two touch a byte in common. */
 bool ti_npu_overlap(tc_npu_verifier *v, const tc_npu_access *a, const tc_npu_access *b);
 
-/* verify_order.c: a kernel operation beside the one before, before it counts as begun. */
+/* verify_order.c: a kernel operation against the one before, before it begins. */
 void ti_npu_verify_order(tc_npu_verifier *v, const tc_npu_op *op);
 
 /* verify_block.c */

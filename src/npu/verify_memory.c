@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_memory.c -- which bytes every operation touches: inside their region, written before they
- * are read, and not in the hands of an unfinished operation.
+ * are read, and not in use by an unfinished operation.
  *
- * Kernel operations end in order, DMAs too; the two run side by side.  So a kernel waits for nobody
- * but what a wait command names, and two accesses conflict when they share a byte and one of them
+ * Kernel operations end in order, DMAs too; the two run concurrently.  So a kernel waits only for
+ * what a wait command names, and two accesses conflict when they share a byte and one of them
  * writes. */
 #include "verifier.h"
 
@@ -58,10 +58,10 @@ static int64_t bits_find(const tc_npu_bits *b, int64_t lo, int64_t hi, bool valu
 
 /* ---- runs of bytes ---- */
 
-/* Called for every run of bytes that lie together; false stops. */
+/* Called for every contiguous run of bytes; false stops. */
 typedef bool run_taker(void *user, int64_t lo, int64_t hi);
 
-/* Elements of a tile; of bricks that are not full, `whole` counts what lies between as well. */
+/* Elements of a tile; of bricks that are not full, `whole` counts the gaps as well. */
 static bool tile_runs(const tc_npu_map *m, int tile, int32_t h, int32_t w, int32_t c, bool whole,
                       run_taker *take, void *user)
 {
@@ -380,7 +380,7 @@ static void finish(tc_npu_accesses *list, size_t *n, size_t most)
     *n = most;
 }
 
-/* The same bytes of every element, as an operation in place has them. */
+/* The same bytes of every element, as in an operation in place. */
 static bool same_elements(const tc_npu_access *a, const tc_npu_access *b)
 {
     const tc_npu_map *x = &a->map, *y = &b->map;
@@ -408,7 +408,7 @@ static void overwrites(tc_npu_verifier *v, const tc_npu_accesses *job, const tc_
         }
 }
 
-/* Every element of the output is made of those of the same place. */
+/* Every element of the output depends on those at the same position. */
 static bool is_pointwise(const tc_npu_op *op)
 {
     const tc_npu_window *w = &op->window;
@@ -446,7 +446,7 @@ static void begin_dma(tc_npu_verifier *v, tc_npu_accesses *now)
 
 /* ---- contents ---- */
 
-/* Of sums that lie together some are read: the others are not wanted, a slice leaves them out. */
+/* Of adjacent sums some are read: the others are unused, a slice drops them. */
 static void read_sums(tc_npu_bits *unread, tc_npu_range r)
 {
     int64_t lo = clip(r.lo, 0, unread->bytes);
@@ -521,7 +521,7 @@ static void touch(tc_npu_verifier *v, const tc_npu_accesses *now)
             write_bytes(v, &now->list[i]);
 }
 
-/* U55-32 and -64 have no banks of their own for tables: a kernel without one takes them. */
+/* U55-32 and -64 have no separate banks for tables: a kernel without one uses them. */
 static void lose_tables(tc_npu_verifier *v, const tc_npu_op *op)
 {
     if (v->machine->product == TC_U55 && v->machine->banks == 16 && op->function != 16)

@@ -3,8 +3,8 @@
  * the operation before may still be writing.
  *
  * BLOCKDEP d lets an operation begin while the last d blocks of the one before are unfinished.
- * Blocks are counted depth first, then width, then height.  What is looked at lies in one tile and
- * keeps its axes; for the rest there is no finding. */
+ * Blocks are counted depth first, then width, then height.  Only maps in one tile with unchanged
+ * axes are checked. */
 #include "verifier.h"
 
 #include "block.h"
@@ -14,7 +14,8 @@ static int32_t least(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* h x w x c elements of a map from (y, x, z) on; false: they are not told from their neighbours. */
+/* h x w x c elements of a map from (y, x, z) on; false: not distinguishable from their
+ * neighbours. */
 static bool part(const tc_npu_map *m, const int32_t at[3], int32_t h, int32_t w, int32_t c,
                  tc_npu_access *out)
 {

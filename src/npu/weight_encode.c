@@ -37,7 +37,7 @@ static void encode_standard(tc_arena *arena, tc_arena *scratch, const streams *s
     }
 }
 
-/* The cores' values in turns; all have equally many. */
+/* The cores' values interleaved; all have equally many. */
 static const int16_t *in_turns(tc_arena *scratch, const streams *s, size_t turn)
 {
     if (s->cores == 1)
@@ -140,7 +140,7 @@ void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out)
         out->times[w[k] + MOST]++;
 }
 
-/* The census of a stream: padding is zeros; how they lie in runs is not known. */
+/* The census of a stream: padding is zeros; their runs are unknown. */
 static size_t standard_size(const tc_npu_weight_census *census, size_t values, int32_t cores)
 {
     tc_mlw_census c = {0};

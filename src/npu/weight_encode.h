@@ -25,14 +25,14 @@ typedef struct tc_npu_encoded {
 } tc_npu_encoded;
 
 /* w: [o][kh][kw][i], of a depthwise operation i = 1; zero point subtracted, -255..255.  The streams
- * lie in the arena; scratch is another one.  NULL when all is well, else why not. */
+ * are allocated in the arena; scratch is another one.  NULL: success, else the reason. */
 const char *ti_npu_weights_encode(tc_arena *arena, tc_arena *scratch,
                                   const tc_npu_machine *machine, const tc_npu_op *op,
                                   const int16_t *w, tc_npu_weight_form form, tc_npu_encoded *out);
 
 /* ---- what it would be ---- */
 
-/* How often each weight occurs, [w + 255]: taken once for a tensor, asked for many blocks. */
+/* How often each weight occurs, [w + 255]: counted once for a tensor, used for many blocks. */
 typedef struct tc_npu_weight_census {
     uint32_t times[511];
 } tc_npu_weight_census;
@@ -48,9 +48,9 @@ typedef struct tc_npu_weight_size {
 tc_npu_weight_size ti_npu_weights_size(const tc_npu_machine *machine, const tc_npu_op *op,
                                        const tc_npu_weight_census *census);
 
-/* The form that is quick enough at the fewest bytes: decoding gives at least 8 values a cycle and
- * core in the standard form, and happens again for every block of the plane (h x w).  values: of
- * all cores. */
+/* The form that is fast enough at the fewest bytes: decoding gives at least 8 values a cycle and
+ * core in the standard form, and is repeated for every block of the plane (h x w).  values: of all
+ * cores. */
 tc_npu_weight_form ti_npu_weights_form(int64_t values, int64_t blocks_in_plane, int32_t cores,
                                        int64_t mac_cycles);
 

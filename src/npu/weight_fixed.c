@@ -17,7 +17,7 @@ size_t ti_npu_fixed_bytes(size_t n, int bits)
     return (bytes + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* What the header says. */
+/* The header's fields. */
 typedef struct form {
     int bits;
     int32_t adjust;

@@ -21,7 +21,7 @@ int ti_npu_fixed_bits(int32_t different, int32_t lo, int32_t hi, bool bytes);
 /* Bytes of n values. */
 size_t ti_npu_fixed_bytes(size_t n, int bits);
 
-/* n values, those of the cores in turns.  Empty: they do not fit. */
+/* n values, interleaved by core.  Empty: they do not fit. */
 tc_bytes ti_npu_fixed_encode(tc_arena *arena, const int16_t *v, size_t n, bool bytes);
 
 #endif

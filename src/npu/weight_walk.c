@@ -14,11 +14,11 @@ typedef struct walk {
     int32_t core;
     const int16_t *from; /* the stream, or the tensor */
     int16_t *to;         /* the other */
-    size_t n, at;        /* values of the stream, and how many are behind us */
+    size_t n, at;        /* values of the stream, and how many are consumed */
     const char *wrong;
 } walk;
 
-/* Which way, as a constant: each way has a walk of its own in the machine's code. */
+/* The direction, as a constant: each is compiled to a separate walk. */
 typedef enum direction { SPREAD, GATHER } direction;
 
 #define EACH_WAY static inline __attribute__((always_inline))

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weight_walk.h -- the order in which a machine wants an operation's weights, walked once for both
- * directions.
+/* weight_walk.h -- the order of an operation's weights in the stream, for both directions.
  *
- * Each core has a stream of values.  A value is a weight w[o][kh][kw][i], or a zero where the
- * walk passes positions outside the tensor and places that are never used. */
+ * Each core has a stream of values.  A value is a weight w[o][kh][kw][i], or a zero where the walk
+ * passes positions outside the tensor and unused slots. */
 #ifndef TC_WEIGHT_WALK_H
 #define TC_WEIGHT_WALK_H
 
@@ -14,10 +13,10 @@ typedef struct tc_npu_weight_order {
     bool u85, part;              /* part: part kernel first */
     int32_t cores, block, micro; /* channels of an output block, of a microblock */
     int32_t ifm_block, ifm_step; /* input channels of a block; U85: that stay together */
-    int32_t step;                /* U85: input channels of a channel one after the other */
+    int32_t step;                /* U85: input channels of an output channel contiguous */
     int32_t round;               /* taps of a sub-kernel are a multiple of it */
     int32_t sub_h, sub_w;        /* of the largest sub-kernel */
-    int32_t stride_y, stride_x;  /* U85: taps of equal phase lie together */
+    int32_t stride_y, stride_x;  /* U85: taps of equal phase are together */
     int32_t padding;             /* U85, depthwise: zeros after each group of taps, a channel */
 } tc_npu_weight_order;
 
@@ -28,7 +27,7 @@ bool ti_npu_weight_order_of(const tc_npu_machine *machine, const tc_npu_op *op,
 /* How many values the stream of a core has. */
 size_t ti_npu_weight_count(const tc_npu_weight_order *order, int32_t core);
 
-/* The fixed-size format of U85 takes the cores' values in turns of so many; 0: there is none. */
+/* The fixed-size format of U85 interleaves the cores' values in groups of this many; 0: none. */
 size_t ti_npu_weight_turn(const tc_npu_weight_order *order);
 
 /* From the n values of a core's stream to the tensor.  NULL when all is well; more values than the

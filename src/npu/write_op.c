@@ -63,7 +63,7 @@ static bool is_scalar(const tc_npu_map *m)
 
 /* ---- feature maps ---- */
 
-/* First opcodes of the registers of a map; the rest lie at equal distances. */
+/* First opcodes of the registers of a map; the rest are equally spaced. */
 typedef struct map_code {
     int precision, zero, width0, region, base;
 } map_code;
@@ -91,8 +91,8 @@ static uint32_t precision_of(tc_npu_writer *w, const map_code *code, const tc_np
     return all;
 }
 
-/* Where it lies: of a chain the number of its buffer, of a number nothing, of accumulators that are
- * kept where they would be written. */
+/* Its address: of a chain the index of its buffer, of a scalar none, of kept accumulators where
+ * they would be written. */
 static void set_place(tc_npu_writer *w, const map_code *code, const tc_npu_map *m)
 {
     bool somewhere = m->used || (code == &ofm_code && m->width0 > 0);
@@ -118,7 +118,7 @@ static void set_map(tc_npu_writer *w, const map_code *code, const tc_npu_map *m,
     set_place(w, code, m);
 }
 
-/* U55's numbers of rounding modes; the other modes it has not. */
+/* U55's codes of rounding modes; it lacks the others. */
 static uint32_t round_u55(tc_npu_writer *w, int code, tc_npu_round round)
 {
     static const int8_t mode[] = {[TC_ROUND_DOUBLE] = 0,     [TC_ROUND_NATURAL] = 2,
@@ -144,7 +144,7 @@ static void set_maps(tc_npu_writer *w, const tc_npu_op *op)
            ti_npu_field(w, ofm_code.precision, op->reverse, 9, is_u85(w) ? 2 : 0) |
            ti_npu_field(w, ofm_code.precision, op->transpose, 11, is_u85(w) ? 3 : 0);
     set_map(w, &ifm_code, &op->ifm, ifm);
-    if (!op->ifm.used) /* it starts from ifm2: the ifm is said to lie there too */
+    if (!op->ifm.used) /* it starts from ifm2: the ifm is given that address, too */
         set_place(w, &ifm_code, &op->ifm2);
     if (!is_scalar(&op->ifm))
         ti_npu_set(w, TC_NPU_IFM_DEPTH_M1, (op->depth ? op->depth : op->ifm.c) - 1);
@@ -342,7 +342,7 @@ void ti_npu_set_kernel(tc_npu_writer *w, const tc_npu_op *op)
         set_banks(w, op);
 }
 
-/* U65 skips bytes between rows on one side, and has them side by side on the other. */
+/* U65 skips bytes between rows on one side, and has contiguous ones on the other. */
 static void set_rows_u65(tc_npu_writer *w, const tc_npu_dma *d, bool scatter)
 {
     int64_t bytes = (int64_t)d->bytes, row = scatter ? d->dst_row : d->src_row,

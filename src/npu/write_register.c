@@ -5,7 +5,7 @@
 
 #include "../base/text.h"
 
-/* Registers of 16 bits begin at 256, those of two words lie below. */
+/* Registers of 16 bits begin at 256, those of two words are below. */
 static uint8_t words_of(int code)
 {
     return code >= 256 ? 1 : 2;

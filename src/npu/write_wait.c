@@ -2,7 +2,7 @@
 /* write_wait.c -- which bytes an operation touches, and how many operations may be unfinished when
  * it begins.
  *
- * Kernels end in order, DMAs too; the two run side by side.  Bytes are taken from the first to the
+ * Kernels end in order, DMAs too; the two run concurrently.  Bytes are taken from the first to the
  * last that a map reaches.  Two jobs conflict where they share a byte and one of them writes. */
 #include "writer.h"
 
@@ -45,7 +45,7 @@ static void touch_stream(const toucher *t, uint8_t region, uint64_t at, uint64_t
           (tc_npu_range){(int64_t)at, (int64_t)(at + bytes)});
 }
 
-/* Where the table lies that is looked up; empty: none. */
+/* The address range of the table; empty: none. */
 static tc_npu_range table_of(const tc_npu_machine *m, const tc_npu_op *op)
 {
     static const uint16_t u85[32] = {[1] = 256,  [4] = 256,  [5] = 512,   [7] = 1024,
@@ -61,8 +61,8 @@ static tc_npu_range table_of(const tc_npu_machine *m, const tc_npu_op *op)
     return (tc_npu_range){at + 256 * op->table, at + 256 * op->table + bytes};
 }
 
-/* U55-32 and -64 have no banks of their own for tables: a kernel without one writes there, and one
- * with a table is taken to read all of it. */
+/* U55-32 and -64 have no separate banks for tables: a kernel without one writes there, and one with
+ * a table is assumed to read all of it. */
 static void touch_tables(const toucher *t, const tc_npu_op *op)
 {
     const tc_npu_machine *m = t->machine;
@@ -90,7 +90,7 @@ static void touch_kernel(const toucher *t, const tc_npu_op *op)
 
 /* ---- DMAs ---- */
 
-/* n steps, of whatever a register holds; what no number holds may be anywhere. */
+/* n steps of a register's value; on overflow it may be anywhere. */
 static bool reach(tc_npu_range *r, int64_t n, int64_t step)
 {
     int64_t far = 0;

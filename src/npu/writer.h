@@ -11,14 +11,14 @@ typedef struct tc_npu_writer {
     tc_arena *arena;
     const tc_npu_machine *machine;
     tc_buf words;
-    tc_npu_registers reg; /* `known`: holds what `set` says */
+    tc_npu_registers reg; /* `known`: `set` is valid */
     const char *error;    /* the first one */
 } tc_npu_writer;
 
 /* write_wait.c: what an operation touches, and which waits it needs. */
 
 typedef struct tc_npu_touch {
-    uint8_t space; /* a region; the memory of tables has a number of its own */
+    uint8_t space; /* a region; the table memory has its own number */
     bool writes;
     tc_npu_range range;
 } tc_npu_touch;
@@ -57,7 +57,7 @@ void ti_npu_set_address(tc_npu_writer *w, int code, uint64_t value);
 void ti_npu_set_stride(tc_npu_writer *w, int code, int64_t value);
 void ti_npu_forget(tc_npu_writer *w, int code); /* it may hold anything */
 void ti_npu_forget_all(tc_npu_writer *w);
-/* A command of one word that is no register. */
+/* A command of one word that is not a register. */
 void ti_npu_put(tc_npu_writer *w, int code, uint32_t param);
 /* NULL, or what is wrong; the first one stays. */
 void ti_npu_cannot(tc_npu_writer *w, const char *why);

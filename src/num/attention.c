@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention.c -- scaled dot-product attention: softmax(q k^T scale + mask) v.
  *
- * A few query rows at a time, so that the scores of one block are all that is held.  A row whose
- * every score is masked gives zeros. */
+ * A few query rows at a time: only the scores of one block are stored.  A row whose every score is
+ * masked gives zeros. */
 #include <math.h>
 
 #include "gemm.h"
@@ -17,7 +17,7 @@ typedef struct plan {
     int rank;
     int64_t batch[TC_MAX_RANK];
     int64_t q[TC_MAX_RANK], k[TC_MAX_RANK], v[TC_MAX_RANK], mask[TC_MAX_RANK];
-    int64_t share_k, share_v;       /* query heads that one key or value head serves */
+    int64_t share_k, share_v;       /* query heads per key or value head */
     int64_t rows, keys, width, out; /* l, s, e, f */
     int64_t mask_row, mask_column;
     bool causal;
@@ -71,7 +71,7 @@ static plan plan_of(tc_call *call)
     return p;
 }
 
-/* Where matrix number `which` of the batch begins; the last batch axis counts heads. */
+/* Where matrix `which` of the batch begins; the last batch axis counts heads. */
 static int64_t place(const plan *p, const int64_t *step, int64_t share, int64_t which)
 {
     int64_t at = 0;

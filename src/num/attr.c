@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* attr.c -- the tables that attr.def turns into, and comparison by them. */
+/* attr.c -- the tables generated from attr.def, and comparison by them. */
 #include "attr.h"
 
 #define CHOICE(name, words) static const char *const words_##name[] = {words};

@@ -86,13 +86,13 @@ typedef struct tc_attr_info {
 } tc_attr_info;
 extern const tc_attr_info tc_attrs[TC_ATTR_COUNT];
 
-/* The same in every field. */
+/* Equal in every field. */
 bool ti_attr_equal(tc_attr_kind kind, const void *a, const void *b);
 uint64_t ti_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed);
 
 /* A list in the arena. */
 tc_ints ti_ints_copy(tc_arena *arena, const int64_t *v, int32_t n);
-/* Whether every number of the list is v. */
+/* Whether every entry of the list is v. */
 bool ti_ints_are(tc_ints list, int64_t v);
 tc_ints ti_ints_fill(tc_arena *arena, int64_t value, int32_t n);
 

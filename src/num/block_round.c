@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_round.c -- numbers as block-scaled types hold them: block after block of 32 along an axis,
- * the last one shorter where the axis ends. */
+/* block_round.c -- rounding to block-scaled types: blocks of 32 along an axis, the last one shorter
+ * where the axis ends. */
 #include "block_scaled.h"
 #include "kernels.h"
 #include "load.h"
 
-/* n numbers, `step` apart. */
+/* n elements, `step` apart. */
 static void round_block(tc_dtype value, const float *x, float *y, int64_t n, int64_t step)
 {
     double real[TC_BLOCK] = {0};

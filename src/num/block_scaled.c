@@ -10,7 +10,7 @@ typedef struct {
     tc_dtype value, block;
     float (*decode)(uint8_t);
     uint8_t (*encode)(float);
-    double limit;      /* half a step past the largest number */
+    double limit;      /* half a step past the largest value */
     bool limit_fits;   /* which is rounded down to it */
     uint8_t undefined; /* the code where the scale is NaN */
 } row;

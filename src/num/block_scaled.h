@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block_scaled.h -- block-scaled numbers, as TOSA 1.1 has them (bs32_fp8ue8m0_<value>).
  *
- * 32 neighbours along the last axis share a scale, a power of two.  In memory every element is its
- * value's code in the low byte and the scale's in the high one, so that whatever moves elements
- * moves their scales too; in files values and scales lie apart (tosa_schema.h). */
+ * 32 consecutive elements along the last axis share a scale, a power of two.  In memory every
+ * element is its value's code in the low byte and the scale's in the high one, so that movement
+ * moves scales too; in files values and scales are stored separately (tosa_schema.h). */
 #ifndef TC_BLOCK_SCALED_H
 #define TC_BLOCK_SCALED_H
 
@@ -26,19 +26,19 @@ tc_dtype ti_block_value(tc_dtype t);
 tc_dtype ti_block_of(tc_dtype value);
 static inline bool ti_is_block(tc_dtype t) { return ti_block_value(t) != TC_none; }
 
-/* The number of a value's code. */
+/* The value of a code. */
 float ti_block_decode(tc_dtype value, uint8_t code);
 
-/* n numbers as one block of values of this type.  Returns the scale's code:
+/* n values as one block of this type.  Returns the scale's code:
  *
  *     e = floor(log2(m / limit)) + 1,  value = nearest(x / 2^e),  scale 2^e
  *
- * with m the largest magnitude and limit half a step past the type's largest number, so that no
+ * with m the largest magnitude and limit half a step past the type's largest value, so that no
  * value overflows; e4m3 takes e = ceil(log2(m / limit)), as half a step rounds down to its largest.
  * A block of zeros has the least scale, one with an infinity or NaN the scale NaN. */
 uint8_t ti_block_encode(tc_dtype value, size_t n, const double *x, uint8_t *code);
 
-/* n numbers of a block-scaled type. */
+/* n elements of a block-scaled type. */
 void ti_block_read(tc_dtype t, const uint16_t *bits, size_t n, float *out);
 
 /* value times scale, in f32. */

@@ -9,24 +9,24 @@
 typedef struct tc_call {
     const void *attr;
     int n_in, n_out;
-    const tc_tensor *in;  /* in[i].type == NULL: the optional operand was left out */
+    const tc_tensor *in;  /* in[i].type == NULL: the optional operand is absent */
     const tc_tensor *out; /* types and buffers are given */
-    tc_arena *scratch;    /* working space; the caller rewinds it */
+    tc_arena *scratch;    /* scratch; the caller rewinds it */
     const char *
-        error; /* set by the kernel when these numbers have no result, e.g. an index out of range */
+        error; /* set by the kernel when the operands have no result, e.g. an index out of range */
 } tc_call;
 
 typedef void tc_kernel(tc_call *call);
 
-/* One question about types: out[i] holds what the author declared, or dtype none; the rule
- * overwrites it with what the operator computes, keeping what only a declaration can say. */
+/* One type inference: out[i] holds the declared type, or dtype none; the rule overwrites it with
+ * the computed one, keeping what only a declaration can say. */
 typedef struct tc_infer {
     tc_ctx *ctx;
     const tc_loc *loc;
     const char *op; /* its name, for messages */
     const void *attr;
     int n_in, n_out;
-    const tc_tensor *in; /* data is there where the operand is constant, else NULL */
+    const tc_tensor *in; /* data if the operand is constant, else NULL */
     tc_type *out;
 } tc_infer;
 

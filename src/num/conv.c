@@ -11,7 +11,7 @@ typedef struct shape {
     int64_t in_channels, out_channels; /* of one group */
 } shape;
 
-/* One tap that meets every place in order: the input is its own column matrix. */
+/* One tap that reads every position in order: the input is its own column matrix. */
 static bool pointwise(const tc_window *w)
 {
     for (int i = 0; i < 3; i++)

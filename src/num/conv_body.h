@@ -82,8 +82,8 @@ static void NAME(conv)(tc_arena *scratch, const shape *s, const T *x, const T *w
         }
 }
 
-/* The window stands on the result: weights transposed times x gives columns, which are summed back.
- * x: [batch, groups * in_channels, places]   weight: [groups * in_channels, out_channels, taps] */
+/* The window is on the result: transposed weights times x gives columns, which are summed back. x:
+ * [batch, groups * in_channels, positions]   weight: [groups * in_channels, out_channels, taps] */
 static void NAME(conv_transpose)(tc_arena *scratch, const shape *s, const T *x, const T *weight,
                                  const T *bias, T *y)
 {

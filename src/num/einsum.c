@@ -2,8 +2,8 @@
 /* einsum.c -- sums of products by an equation, as a chain of matrix products.
  *
  * Operands are taken in pairs from the left.  Labels fall into four kinds: batch (in both and still
- * needed), rows and columns (in one and still needed), inner (in both, summed now); what only one
- * operand has and nobody needs is summed while it is packed. */
+ * needed), rows and columns (in one and still needed), inner (in both, summed now); labels of one
+ * operand that are not needed later are summed while packing. */
 #include "einsum.h"
 
 #include "gemm.h"
@@ -21,7 +21,7 @@ static int label_of(char c)
 
 /* One term: labels before and after "...", up to ',' or '-' or the end. */
 typedef struct term {
-    int n, before; /* letters in all; how many stand before the dots */
+    int n, before; /* letters in all; how many before the dots */
     bool dots;
     uint8_t label[TC_MAX_RANK];
 } term;
@@ -47,7 +47,7 @@ static const char *read_term(const char **at, term *t)
     return NULL;
 }
 
-/* The term's letters with `dots` axes of "..." in their place, right-aligned among `most`. */
+/* The term's letters with `dots` axes instead of "...", right-aligned among `most`. */
 static int spell(const term *t, int dots, int most, uint8_t *out)
 {
     int n = 0;
@@ -184,7 +184,7 @@ static int64_t count_of(const tc_einsum *e, const axes *list)
     return n;
 }
 
-/* Step the odometer; returns where it stands. */
+/* Step the odometer; returns its offset. */
 static int64_t turn(const tc_einsum *e, const axes *list, const view *v, int64_t *digit, int64_t at)
 {
     for (int i = list->n - 1; i >= 0; i--) {
@@ -226,7 +226,7 @@ static void pack(tc_work work, const tc_einsum *e, const view *v, const axes *ke
         pack_i64(e, v, keep, sum, out);
 }
 
-/* `keep` of v in order and side by side, the other labels of v summed; NULL when it is too large.
+/* `keep` of v in order and contiguous, the other labels of v summed; NULL when it is too large.
  */
 static const void *packed(tc_call *call, tc_work work, const tc_einsum *e, const view *v,
                           const axes *keep, uint64_t sum)
@@ -294,7 +294,7 @@ static view operand(tc_call *call, tc_work work, const tc_einsum *e, int i)
     for (int k = t->rank - 1; k >= 0; k--) {
         int label = e->in[i][k];
         v.has |= UINT64_C(1) << label;
-        v.step[label] += t->dim[k] == 1 ? 0 : size; /* a label met again walks the diagonal */
+        v.step[label] += t->dim[k] == 1 ? 0 : size; /* a repeated label walks the diagonal */
         size *= t->dim[k];
     }
     return v;

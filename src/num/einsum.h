@@ -18,7 +18,7 @@ typedef struct tc_einsum {
     int64_t extent[TC_EINSUM_LABELS]; /* 1 broadcasts */
 } tc_einsum;
 
-/* NULL, or what is wrong with the equation, to be put behind its text. */
+/* NULL, or what is wrong with the equation, to be appended to its text. */
 const char *ti_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *out);
 
 #endif

@@ -14,7 +14,7 @@
 static uint64_t get_bits(size_t bytes, const void *at)
 {
     uint64_t bits = 0;
-    memcpy(&bits, at, bytes); /* little-endian, as everything here */
+    memcpy(&bits, at, bytes); /* little-endian */
     return bits;
 }
 
@@ -86,7 +86,7 @@ static uint64_t nearest_bits(tc_dtype dtype, const char *text)
     }
 }
 
-/* The plain NaN: quiet, positive, nothing else in it. */
+/* The canonical NaN: quiet, positive, no payload. */
 static uint64_t plain_nan(tc_dtype dtype)
 {
     switch (dtype) {
@@ -128,7 +128,8 @@ static void put_float(tc_buf *out, tc_dtype dtype, const void *at)
         snprintf(text, sizeof text, "%.*g", digits, value);
         bool coarse = tc_dtypes[dtype].bytes == 1 && dtype != TC_e4m3 && dtype != TC_e5m2;
         if (coarse ? strtod(text, NULL) == value : nearest_bits(dtype, text) == bits)
-            break; /* of few numbers, the number itself: 7.5 rather than 8, which is past them */
+            break; /* a float type with few values prints the value itself: 7.5 rather than 8, which
+                    * is out of range */
     }
     ti_buf_text(out, text);
 }
@@ -250,12 +251,12 @@ static bool read_float(tc_dtype dtype, tc_str text, void *at)
         return false;
     uint64_t bits = nearest_bits(dtype, word);
     put_bits(tc_dtypes[dtype].bytes, bits, at);
-    /* e4m3 has no infinity: there, "inf" is a NaN, and that is another number. */
+    /* e4m3 has no infinity: "inf" would become a NaN. */
     double value = float_value(dtype, bits);
     return infinite ? isinf(value) : isfinite(value);
 }
 
-/* nan(0xSSCC): a scale or code that is NaN; else VALUEpEXPONENT. */
+/* nan(0xSSCC): a NaN scale or code; else VALUEpEXPONENT. */
 static bool read_block(tc_dtype dtype, tc_str text, void *at)
 {
     tc_dtype value = ti_block_value(dtype);

@@ -6,7 +6,7 @@
 #include "type.h"
 
 /* true, -3, 0.1, inf, nan, (1,-2) for complex numbers.  Floats have the fewest digits that read
- * back as the same bits; a NaN that is not the plain one shows its bits: nan(0x7fc00001). */
+ * back as the same bits; a NaN other than the canonical one has its bits: nan(0x7fc00001). */
 void ti_element_put(tc_buf *out, tc_dtype dtype, const void *at);
 
 /* Text to an element; false when the text is not a number,

@@ -4,7 +4,7 @@
 
 #include "load.h"
 
-enum { BLOCK = 1024 }; /* numbers at a time: operands and result stay in the first cache */
+enum { BLOCK = 1024 }; /* elements at a time: operands and result stay in the first cache */
 
 typedef union numbers {
     float f32[2 * BLOCK]; /* singly, or pairs for complex ones */
@@ -30,7 +30,7 @@ static int category(tc_dtype t)
     }
 }
 
-/* Two integer types: the wider; u8 beside i8 needs i16.  Wide unsigned types mix with nothing. */
+/* Two integer types: the wider; u8 with i8 needs i16.  Wide unsigned types do not mix. */
 static tc_dtype promote_ints(tc_dtype a, tc_dtype b)
 {
     const tc_dtype_info *x = &tc_dtypes[a], *y = &tc_dtypes[b];
@@ -46,7 +46,7 @@ static tc_dtype promote_floats(tc_dtype a, tc_dtype b)
 {
     const tc_dtype_info *x = &tc_dtypes[a], *y = &tc_dtypes[b];
     if (x->bits == 8 || y->bits == 8)
-        return TC_none; /* fp8 mixes with nothing */
+        return TC_none; /* fp8 does not mix */
     if (x->bits == 16 && y->bits == 16)
         return TC_f32;
     return x->bits > y->bits ? a : b;
@@ -65,7 +65,7 @@ static tc_dtype promote_two(tc_dtype a, tc_dtype b)
 
 tc_dtype ti_promote(const tc_tensor *in, int n)
 {
-    tc_dtype wide = TC_none, zero = TC_none; /* operands with axes, and without */
+    tc_dtype wide = TC_none, zero = TC_none; /* operands of rank > 0, and of rank 0 */
     for (int i = 0; i < n; i++) {
         if (!in[i].type)
             continue;
@@ -88,7 +88,7 @@ static tc_domain domain_of(tc_dtype t)
     return ti_is_float(t) ? TC_AS_F32 : TC_AS_I64;
 }
 
-/* Steps of an operand along the axes of the result; 0 where it is repeated. */
+/* Strides of an operand along the axes of the result; 0 where it is repeated. */
 static void steps_of(const tc_type *out, const tc_type *t, int64_t *step)
 {
     int64_t run = 1;
@@ -190,7 +190,7 @@ tc_tensor ti_expanded(tc_arena *arena, tc_tensor t, const tc_type *out)
     return full;
 }
 
-/* Numbers through a narrower type and back. */
+/* Values through a narrower type and back. */
 static void round_f32(tc_dtype t, float *v, size_t n)
 {
     if (t == TC_f32)
@@ -219,7 +219,7 @@ static void read_c64(tc_tensor t, int64_t start, size_t n, float *out)
     }
 }
 
-/* n elements of an operand as numbers of the common type: its own buffer, or filled into `space`.
+/* n elements of an operand in the common type: its own buffer, or converted into `space`.
  */
 static const void *take(tc_tensor t, int64_t start, size_t n, tc_dtype common, bool keep,
                         numbers *space)
@@ -273,7 +273,7 @@ typedef struct stretch {
     tc_dtype common;
     tc_tensor out;
     tc_tensor in[3];
-    bool keep[3]; /* numbers stay wider than the common type */
+    bool keep[3]; /* values stay wider than the common type */
     int n_in;
     tc_walk walk;
 } stretch;

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eltwise.h -- what elementwise kernels share: promotion, broadcasting, runs of numbers.
+/* eltwise.h -- what elementwise kernels share: promotion, broadcasting, runs of elements.
  *
- * A kernel is up to four short loops, one for each way of computing.  eltwise.c walks the broadcast
- * operands, converts stretches of them to numbers of that kind, calls the loop, converts back.
- * Narrow floats are computed in f32 and rounded once; integers in i64, keeping the low bits. */
+ * A kernel is up to four short loops, one for each domain.  eltwise.c walks the broadcast operands,
+ * converts runs of them to that domain, calls the loop, converts back. Narrow floats are computed
+ * in f32 and rounded once; integers in i64, keeping the low bits. */
 #ifndef TC_ELTWISE_H
 #define TC_ELTWISE_H
 
 #include "call.h"
 #include "half.h"
 
-/* PyTorch's common type of some operands (those left out do not count): the highest of bool,
- * integer, float, complex; within it operands of rank 0 do not widen the others.  TC_none: there is
- * none. */
+/* PyTorch's common type of the operands present: the highest of bool, integer, float, complex;
+ * within it operands of rank 0 do not widen the others.  TC_none: there is none. */
 tc_dtype ti_promote(const tc_tensor *in, int n);
 
-/* What numbers of a type are computed as. */
+/* The domain in which a type is computed. */
 typedef enum tc_domain { TC_AS_F32, TC_AS_F64, TC_AS_I64, TC_AS_C64, TC_DOMAIN_COUNT } tc_domain;
 
-/* v as a number of a narrow float type, for the operators whose steps PyTorch rounds one by one. */
+/* v rounded to a narrow float type, for operators whose steps PyTorch rounds one by one. */
 static inline float ti_narrowed(tc_dtype t, float v)
 {
     if (t == TC_f16)
@@ -26,15 +25,15 @@ static inline float ti_narrowed(tc_dtype t, float v)
     return t == TC_bf16 ? ti_bf16_to_f32(ti_f32_to_bf16(v)) : v;
 }
 
-/* Numbers side by side: float, double, int64_t or pairs of float, as the domain says. */
+/* Contiguous elements: float, double, int64_t or pairs of float, by domain. */
 typedef struct tc_run {
     const void *attr;
     tc_dtype dtype; /* the common type of the operands */
     size_t n;
-    const void *in[3]; /* NULL: the operand was left out */
-    bool one[3];       /* one number serves the whole run */
+    const void *in[3]; /* NULL: the operand is absent */
+    bool one[3];       /* one element for the whole run */
     void *out;         /* as the operands; uint8_t when the operator gives bool */
-    const char *error; /* set when the numbers have no result */
+    const char *error; /* set when the operands have no result */
 } tc_run;
 
 typedef void tc_run_fn(tc_run *run);
@@ -48,21 +47,21 @@ enum {
 };
 
 typedef struct tc_eltwise {
-    tc_run_fn *fn[TC_DOMAIN_COUNT]; /* NULL: no meaning for such numbers */
+    tc_run_fn *fn[TC_DOMAIN_COUNT]; /* NULL: not defined for this domain */
     unsigned flags;
 } tc_eltwise;
 
 /* Result 0 of the call from its operands, computed in type `common`. */
 void ti_eltwise_run(tc_call *call, const tc_eltwise *op, tc_dtype common);
 
-/* Broadcast operands walked together: stretches in which every operand steps by 0 or 1. */
+/* Broadcast operands walked together: runs in which every operand steps by 0 or 1. */
 enum { TC_WALK_MAX = 4 };
 typedef struct tc_walk {
     int n; /* operands */
     int rank;
     int64_t dim[TC_MAX_RANK], at[TC_MAX_RANK];
     int64_t step[TC_WALK_MAX][TC_MAX_RANK];
-    int64_t offset[TC_WALK_MAX]; /* where the stretch starts in each operand */
+    int64_t offset[TC_WALK_MAX]; /* where the run starts in each operand */
     int64_t length;              /* of a stretch */
     int64_t count;               /* stretches */
     bool one[TC_WALK_MAX];       /* steps by 0 */

@@ -11,7 +11,7 @@
 #include "load.h"
 #include "math.h"
 
-/* One loop for each way in which an operand may be a single number. */
+/* One loop for each combination of single-element operands. */
 #define LOOP(fn, T, R, before, expression)                                                         \
     static void fn(tc_run *run)                                                                    \
     {                                                                                              \
@@ -39,7 +39,7 @@
             }                                                                                      \
     }
 
-/* A kernel that computes in the type of the result; flags beside TC_TAKES_ONE. */
+/* A kernel that computes in the type of the result; flags besides TC_TAKES_ONE. */
 #define KERNEL(name, f32_, f64_, i64_, c64_, flags_)                                               \
     void ti_num_##name(tc_call *call)                                                              \
     {                                                                                              \
@@ -150,7 +150,7 @@ static bool any_zero(tc_run *run)
     return run->error != NULL;
 }
 
-/* y is not 0; dividing by -1 is done apart because of the one quotient that does not fit. */
+/* y is not 0; division by -1 is separate: one quotient does not fit. */
 static int64_t quotient(int64_t x, int64_t y)
 {
     return y == -1 ? negated(x) : x / y;
@@ -223,7 +223,7 @@ LOOP(fmod_i64, int64_t, int64_t, if (any_zero(run)) return, rest(x, y))
 KERNEL(remainder, remainder_f32, remainder_f64, remainder_i64, NULL, 0)
 KERNEL(fmod, fmod_f32, fmod_f64, fmod_i64, NULL, 0)
 
-/* A number as divisor keeps its precision, and so does its quotient until it is cut. */
+/* A scalar divisor keeps its precision, and so does its quotient until it is truncated. */
 void ti_num_div(tc_call *call)
 {
     enum { FLAGS = TC_TAKES_ONE | TC_WIDE_SCALARS };
@@ -240,10 +240,10 @@ void ti_num_div(tc_call *call)
     ti_eltwise_run(call, stepwise ? &narrow : &op[a->mode], t);
 }
 
-/* Powers.  PyTorch takes a few exponents, given as numbers, by simpler ways. */
+/* Powers.  PyTorch has simpler formulas for a few constant exponents. */
 static int64_t power(int64_t x, int64_t y)
 {
-    if (y < 0) /* 1 / x^-y, cut to an integer */
+    if (y < 0) /* 1 / x^-y, truncated to an integer */
         return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
     uint64_t result = 1, square = (uint64_t)x;
     for (uint64_t left = (uint64_t)y; left; left >>= 1, square *= square)
@@ -330,6 +330,12 @@ static double logaddexp_f64_of(double x, double y)
         return x;
     return (x > y ? x : y) + log1p(exp(-fabs(x - y)));
 }
+static double logaddexp2_f64_of(double x, double y)
+{
+    if (x == y && isinf(x))
+        return x;
+    return (x > y ? x : y) + log1p(exp2(-fabs(x - y))) / log(2.0);
+}
 
 LOOP(atan2_f32, float, float, , ti_atan2f(x, y))
 LOOP(atan2_f64, double, double, , atan2(x, y))
@@ -337,17 +343,20 @@ LOOP(hypot_f32, float, float, , hypot_f32_of(x, y))
 LOOP(hypot_f64, double, double, , hypot(x, y))
 LOOP(logaddexp_f32, float, float, , ti_logaddexpf(x, y))
 LOOP(logaddexp_f64, double, double, , logaddexp_f64_of(x, y))
+LOOP(logaddexp2_f32, float, float, , ti_logaddexp2f(x, y))
+LOOP(logaddexp2_f64, double, double, , logaddexp2_f64_of(x, y))
 LOOP(xlogy_f32, float, float, , xlogy_f32_of(x, y, run->dtype))
 LOOP(xlogy_f64, double, double, , xlogy_f64_of(x, y))
-/* The sign of a NaN follows from the machine: it counts as none. */
+/* The sign of a NaN depends on the machine: it counts as positive. */
 FLOATS(copysign, copysign(x, y == y ? y : 1))
 KERNEL(atan2, atan2_f32, atan2_f64, NULL, NULL, 0)
 KERNEL(hypot, hypot_f32, hypot_f64, NULL, NULL, 0)
 KERNEL(logaddexp, logaddexp_f32, logaddexp_f64, NULL, NULL, 0)
+KERNEL(logaddexp2, logaddexp2_f32, logaddexp2_f64, NULL, NULL, 0)
 KERNEL(xlogy, xlogy_f32, xlogy_f64, NULL, NULL, 0)
 KERNEL(copysign, copysign_f32, copysign_f64, NULL, NULL, 0)
 
-/* Bits.  Counts outside 0 .. bits - 1 shift everything out; to the right the sign stays. */
+/* Bits.  Counts outside 0 .. bits - 1 shift everything out; right shifts keep the sign. */
 static int64_t shifted_left(int64_t x, int64_t y, int64_t bits)
 {
     return y < 0 || y >= bits ? 0 : (int64_t)((uint64_t)x << y);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* eltwise_ternary.c -- elementwise operators of three operands, and those with a layout of their
- * own. */
+/* eltwise_ternary.c -- elementwise operators of three operands, and some with their own layout. */
 #include <tgmath.h>
 
 #include "eltwise.h"
@@ -8,7 +7,7 @@
 #include "load.h"
 #include "math.h"
 
-/* out[i] = expression of x, y, z; `before` prepares what does not change. */
+/* out[i] = expression of x, y, z; `before` prepares loop invariants. */
 #define LOOP(fn, T, before, expression)                                                            \
     static void fn(tc_run *run)                                                                    \
     {                                                                                              \
@@ -86,7 +85,7 @@ static tc_tensor in_type(tc_call *call, tc_tensor t, tc_dtype dtype)
     return converted;
 }
 
-/* out[i] = test[i] ? x[i] : y[i], where x and y may be one number; the numbers are moved, so only
+/* out[i] = test[i] ? x[i] : y[i], where x and y may be one element; elements are copied, so only
  * their size matters. */
 #define CHOOSE(fn, T)                                                                              \
     static void fn(const uint8_t *restrict test, const void *from_x, bool one_x,                   \
@@ -120,7 +119,7 @@ void ti_num_where(tc_call *call)
                        in_type(call, call->in[2], out->dtype)};
     tc_walk w;
     ti_walk_init(&w, out, in, 3);
-    if (w.one[0] || w.length < 16) { /* short stretches: spread the operands out instead */
+    if (w.one[0] || w.length < 16) { /* short runs: expand the operands instead */
         for (int k = 0; k < 3; k++)
             in[k] = k && !in[k].type->rank ? in[k] : ti_expanded(call->scratch, in[k], out);
         ti_walk_init(&w, out, in, 3);
@@ -137,7 +136,7 @@ void ti_num_where(tc_call *call)
     }
 }
 
-/* x > 0 ? x : weight * x; the weight is one number, or one for each channel (axis 1). */
+/* x > 0 ? x : weight * x; the weight is one element, or one for each channel (axis 1). */
 #define PRELU(fn, T)                                                                               \
     static void fn(tc_run *run)                                                                    \
     {                                                                                              \

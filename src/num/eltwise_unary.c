@@ -2,8 +2,8 @@
 /* eltwise_unary.c -- elementwise operators of one operand.
  *
  * An operator is an expression of x, the same for f32 and f64 (the functions are type-generic), or
- * a block function of math.c for f32 and libm's for f64; and one for integers where it has a
- * meaning. */
+ * a block function of math.c for f32 and libm's for f64; and one for integers where it is
+ * defined. */
 #include <tgmath.h>
 
 #include "eltwise.h"
@@ -18,7 +18,7 @@
     _Static_assert(_Generic((expression), T: 1, int: 1, default: 0),                               \
                    "an expression in another type: write (real)0.5 for 0.5")
 
-/* fn: out[i] = expression of x, numbers of type T, which it calls `real`, giving numbers of R. */
+/* fn: out[i] = expression of x, elements of type T, which it calls `real`, giving elements of R. */
 #define LOOP(fn, T, R, expression)                                                                 \
     TC_LANES_BODY fn##_body(tc_run *run)                                                           \
     {                                                                                              \
@@ -72,7 +72,7 @@
     LOOP_WITH(name##_f64, record, double, expression)                                              \
     KERNEL(name, name##_f32, name##_f64, NULL)
 
-/* A block function of math.c, and its f64 twin. */
+/* A block function of math.c, and its f64 counterpart. */
 #define FUNCTION(name, wide_expression)                                                            \
     static void name##_f32(tc_run *run)                                                            \
     {                                                                                              \
@@ -143,6 +143,8 @@ FUNCTION(sigmoid, 1 / (1 + exp(-x)))
 FUNCTION(log_sigmoid, LEAST(x, 0) - log1p(exp(-fabs(x))))
 FUNCTION(silu, x / (1 + exp(-x)))
 FUNCTION(mish, x *tanh(log1p(exp(x))))
+FUNCTION(erfcx, ti_erfcx(x))
+FUNCTION(log_ndtr, ti_log_ndtr(x))
 
 FLOATS_WITH(leaky_relu, slope, x > 0 ? x : x * (real)a.slope)
 FLOATS_WITH(softshrink, lambda,
@@ -172,8 +174,8 @@ static float logit_near_half(double t)
                    (2 + s * (2. / 3 + s * (2. / 5 + s * (2. / 7 + s * (2. / 9 + s * 2 / 11))))));
 }
 
-/* ln(x / (1 - x)), x clamped when eps is not negative; narrow floats round at every step.  Around a
- * half f32 hardly tells the quotient from 1: there it is 2 artanh(2 x - 1). */
+/* ln(x / (1 - x)), x clamped when eps is not negative; narrow floats round at every step.  Near
+ * 1/2, where the quotient is close to 1, it is 2 artanh(2 x - 1). */
 static float logit_f32_of(float x, float eps, tc_dtype t)
 {
     float lo = ti_narrowed(t, eps), hi = ti_narrowed(t, 1.0f - lo);
@@ -207,7 +209,7 @@ static double gelu_f64_of(double x, tc_field_gelu_form form)
 LOOP_WITH(gelu_f64, gelu, double, gelu_f64_of(x, a.form))
 KERNEL(gelu, gelu_f32, gelu_f64, NULL)
 
-/* A bound of an integer clamp as a number of the type, of which PyTorch takes the low bits too;
+/* A bound of an integer clamp in the operand's type, truncated to its low bits as in PyTorch;
  * infinite: none. */
 static int64_t bound(tc_dtype t, double v)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* factory.c -- tensors made from a few numbers. */
+/* factory.c -- tensors from attributes: arange, linspace, full. */
 #include "kernels.h"
 #include "load.h"
 #include "strided.h"
@@ -16,7 +16,7 @@ void ti_num_full(tc_call *c)
     ti_fill((char *)y->data + bytes, y->data, bytes, n - 1);
 }
 
-/* start + i * step: integers exactly, real numbers in f64 and rounded once. */
+/* start + i * step: integers exactly, real values in f64 and rounded once. */
 void ti_num_arange(tc_call *c)
 {
     const tc_attr_arange *a = c->attr;

@@ -2,7 +2,10 @@
 /* fft.c -- Fourier transforms of any length over any axes, carried in f64; complex numbers and
  * their parts.
  *
- *   X[k] = norm * sum_j x[j] e^(-+ 2 pi i j k / n),  minus forward, plus inverse */
+ *   X[k] = norm * sum_j x[j] e^(-+ 2 pi i j k / n),  minus forward, plus inverse
+ *
+ * A line with an infinity or NaN is that very sum of products, so that what comes of them is the
+ * same as in the matrices of expand-complex. */
 #include <math.h>
 
 #include "kernels.h"
@@ -60,6 +63,29 @@ static void transform(const tables *t, pair *out, const pair *x, int64_t n, int6
     }
 }
 
+/* The sum by its definition; real: x has no imaginary parts, and neither have its mean and its
+ * alternating sum. */
+static void summed(const tables *t, pair *out, const pair *x, int64_t step, bool real)
+{
+    for (int64_t k = 0; k < t->n; k++) {
+        pair sum = {0, 0};
+        for (int64_t j = 0; j < t->n; j++) {
+            pair v = x[j * step], root = t->root[j * k % t->n];
+            v = real ? (pair){v.re * root.re, v.re * root.im} : times(v, root);
+            sum = (pair){sum.re + v.re, sum.im + v.im};
+        }
+        out[k] = real && (k == 0 || 2 * k == t->n) ? (pair){sum.re, 0} : sum;
+    }
+}
+
+static bool all_finite(const pair *x, int64_t n, int64_t step)
+{
+    bool finite = true;
+    for (int64_t i = 0; i < n; i++)
+        finite = finite && isfinite(x[i * step].re) && isfinite(x[i * step].im);
+    return finite;
+}
+
 static tables tables_for(tc_arena *arena, int64_t n, bool inverse)
 {
     pair *root = tc_new_n(arena, pair, (size_t)n);
@@ -72,15 +98,19 @@ static tables tables_for(tc_arena *arena, int64_t n, bool inverse)
 
 /* Every line along one axis of extent n, in place. */
 static void along(tc_arena *arena, pair *data, int64_t outer, int64_t n, int64_t inner,
-                  bool inverse)
+                  bool inverse, bool real)
 {
+    enum { LONGEST = 4096 };
     tc_mark mark = ti_arena_mark(arena);
     tables t = tables_for(arena, n, inverse);
     pair *line = tc_new_n(arena, pair, (size_t)n);
     for (int64_t o = 0; o < outer; o++)
         for (int64_t i = 0; i < inner; i++) {
             pair *first = data + o * n * inner + i;
-            transform(&t, line, first, n, inner);
+            if (n <= LONGEST && !all_finite(first, n, inner))
+                summed(&t, line, first, inner, real);
+            else
+                transform(&t, line, first, n, inner);
             for (int64_t k = 0; k < n; k++)
                 first[k * inner] = line[k];
         }
@@ -141,8 +171,7 @@ static void store(tc_tensor out, const pair *data, const tc_type *wide, int64_t 
     }
 }
 
-/* A real signal's mean and, of an even number, its alternating sum have no imaginary part, whatever
- * the numbers are. */
+/* A real signal's mean and, for even n, its alternating sum have no imaginary part. */
 static void drop_imaginary(tc_tensor out, int64_t axis, int64_t n)
 {
     int64_t kept = out.type->dim[axis], inner = ti_extent(out.type, (int)axis + 1, out.type->rank);
@@ -164,18 +193,19 @@ void ti_num_fft(tc_call *c)
         return;
     pair *data = load(c->scratch, c->in[0]);
     double points = 1;
+    bool from_real = a->kind == TC_fft_kind_real_to_complex; /* its last axis goes first */
     for (int i = 0; i < a->axes.n; i++) {
-        int64_t k = a->axes.v[i];
+        int64_t k = a->axes.v[from_real ? a->axes.n - 1 - i : i];
         if (k == last && a->kind == TC_fft_kind_complex_to_real) {
             data = mirrored(c->scratch, data, &wide, k, a->last);
             wide.dim[k] = a->last;
         }
         along(c->scratch, data, ti_extent(&wide, 0, (int)k), wide.dim[k],
-              ti_extent(&wide, (int)k + 1, wide.rank), inverse);
+              ti_extent(&wide, (int)k + 1, wide.rank), inverse, from_real && i == 0);
         points *= (double)wide.dim[k];
     }
     store(c->out[0], data, &wide, last, factor(a, points));
-    if (a->kind == TC_fft_kind_real_to_complex && a->axes.n == 1)
+    if (from_real && a->axes.n == 1)
         drop_imaginary(c->out[0], last, wide.dim[last]);
 }
 

@@ -2,7 +2,7 @@
 /* fixed.h -- the integer arithmetic that every exact kernel shares: shifts, saturation, scaling.
  *
  * The specification's apply_scale_32, apply_scale_16 and reciprocal_scale, each once, so that
- * interpreter, constant folder, quick kernels and emitted model agree bit for bit. */
+ * interpreter, constant folder, fast kernels and emitted model agree bit for bit. */
 #ifndef TC_FIXED_H
 #define TC_FIXED_H
 
@@ -11,7 +11,7 @@
 /* Shift right, rounding toward minus infinity; C leaves v >> n open for negative v. */
 static inline int64_t ti_asr(int64_t v, int n) { return v < 0 ? ~(~v >> n) : v >> n; }
 
-/* Sums, differences and products of any numbers; what does not fit keeps its low bits. */
+/* Sums, differences and products that wrap. */
 static inline int64_t ti_wrap_add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -30,7 +30,8 @@ static inline int64_t ti_clip(int64_t v, int64_t lo, int64_t hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* May ti_scale32 be asked this?  TOSA calls the result unpredictable otherwise. */
+/* Whether ti_scale32 is defined for these operands; TOSA calls the result unpredictable
+ * otherwise. */
 static inline bool ti_scale32_defined(int64_t value, int64_t multiplier, int64_t shift)
 {
     if (multiplier < 0 || multiplier > INT32_MAX || shift < 2 || shift > 62)
@@ -62,7 +63,8 @@ static inline int32_t ti_scale32_double(int32_t value, int32_t multiplier, int s
     return (int32_t)ti_asr((int64_t)value * multiplier + round, shift);
 }
 
-/* May ti_scale16 be asked this?  value is of 48 bits; the result may be past 32 all the same. */
+/* Whether ti_scale16 is defined for these operands.  value has 48 bits; the result may still exceed
+ * 32. */
 static inline bool ti_scale16_defined(int64_t value, int64_t multiplier, int64_t shift)
 {
     const int64_t limit = INT64_C(1) << 47;
@@ -70,7 +72,8 @@ static inline bool ti_scale16_defined(int64_t value, int64_t multiplier, int64_t
            value >= -limit && value < limit;
 }
 
-/* The same for 48-bit values and 16-bit multipliers; the caller sees to it that 32 bits hold it. */
+/* The same for 48-bit values and 16-bit multipliers; the caller ensures that the result fits 32
+ * bits. */
 static inline int64_t ti_scale16(int64_t value, int16_t multiplier, int shift)
 {
     assert(ti_scale16_defined(value, multiplier, shift));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed_exp.h -- powers of e in fixed point, as TensorFlow Lite's and CMSIS-NN's kernels compute them.
+/* fixed_exp.h -- powers of e in fixed point, as TensorFlow Lite's and CMSIS-NN's kernels compute
+ * them.
  *
- * Numbers of 16 or 32 bits; f_k is one with k integer bits.  A product is the rounded upper half
- * of the double one, halves go up; what is divided by a power of two is rounded half away from
- * zero. */
+ * Values of 16 or 32 bits; f_k has k integer bits.  A product is the rounded upper half of the
+ * doubled one, halves up; division by a power of two rounds half away from zero. */
 #ifndef TC_FIXED_EXP_H
 #define TC_FIXED_EXP_H
 

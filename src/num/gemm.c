@@ -2,8 +2,8 @@
 /* gemm.c -- the matrix product, once per working type, and for f32 once per width of vectors.
  *
  * Both operands are packed into panels, a four rows wide and b two vectors wide, so that the inner
- * loop reads straight ahead whatever the strides were and keeps its sums in registers.  Lanes do
- * not meet, so every width gives the same bits. */
+ * loop reads sequentially for any strides and keeps its sums in registers.  Lanes are independent,
+ * so every width gives the same bits. */
 #include "gemm.h"
 
 enum {

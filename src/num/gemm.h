@@ -8,10 +8,10 @@
 
 /* c += a b  with  a: m x k,  b: k x n,  c: m x n.
  *
- * a_row, a_col, b_row, b_col: elements from one row or column to the next, so that a transpose or a
- * slice is only other strides.  c has rows c_row apart and columns side by side, and overlaps
- * neither operand.  Sums run over k in order, in blocks whose totals are added to c: the same bits
- * on every machine.  Integers wrap. */
+ * a_row, a_col, b_row, b_col: elements from one row or column to the next, a transpose or a slice
+ * has other strides.  c has rows c_row apart and contiguous columns, and overlaps neither operand.
+ * Sums run over k in order, in blocks whose totals are added to c: the same bits on every machine.
+ * Integers wrap. */
 void ti_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float *a, int64_t a_row,
                  int64_t a_col, const float *b, int64_t b_row, int64_t b_col, float *c,
                  int64_t c_row);

@@ -7,7 +7,7 @@
 
 typedef struct format {
     int exp, man;
-    uint32_t most;     /* code of the largest finite number */
+    uint32_t most;     /* code of the largest finite value */
     uint32_t overflow; /* code past it */
     uint32_t nan;
 } format;
@@ -16,7 +16,7 @@ static const format f16 = {5, 10, 0x7bff, 0x7c00, 0x7e00};
 static const format bf16 = {8, 7, 0x7f7f, 0x7f80, 0x7fc0};
 static const format e4m3 = {4, 3, 0x7e, 0x7f, 0x7f};
 static const format e5m2 = {5, 2, 0x7b, 0x7c, 0x7f};
-/* Every code is a number: past the range, and for NaN, the largest. */
+/* Every code is finite: past the range, and for NaN, the largest. */
 static const format e2m3 = {2, 3, 0x1f, 0x1f, 0x1f};
 static const format e3m2 = {3, 2, 0x1f, 0x1f, 0x1f};
 static const format e2m1 = {2, 1, 0x07, 0x07, 0x07};
@@ -28,7 +28,7 @@ static uint64_t bits_of(double value)
     return bits;
 }
 
-/* The code of the nearest number, the even one of two. */
+/* The code of the nearest value, ties to even. */
 static uint32_t encode(format f, double value)
 {
     uint64_t bits = bits_of(value), mantissa = bits & ((UINT64_C(1) << 52) - 1);
@@ -52,7 +52,7 @@ static uint32_t encode(format f, double value)
     return sign | (code > f.most ? f.overflow : (uint32_t)code);
 }
 
-/* A code as f32; past the largest number they are an infinity and NaNs. */
+/* A code as f32; codes past the largest value are an infinity and NaNs. */
 static float decode(format f, uint32_t code)
 {
     uint32_t size = code & ((1u << (f.exp + f.man)) - 1), man = code & ((1u << f.man) - 1);
@@ -72,7 +72,7 @@ float ti_e5m2_to_f32(uint8_t bits)
     return decode(e5m2, bits);
 }
 
-/* Only the code of all ones is special, and it is NaN; its neighbours are ordinary numbers. */
+/* Only the code of all ones is special: NaN. */
 float ti_e4m3_to_f32(uint8_t bits)
 {
     if ((bits & 0x7f) == 0x7f)

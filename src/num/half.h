@@ -9,10 +9,10 @@ float ti_e4m3_to_f32(uint8_t bits);
 float ti_e5m2_to_f32(uint8_t bits);
 
 uint8_t ti_f32_to_e4m3(float value);     /* past the range: NaN, as OFP8 and TOSA have it */
-uint8_t ti_f32_to_e4m3_sat(float value); /* past the range: the largest number, as PyTorch has it */
+uint8_t ti_f32_to_e4m3_sat(float value); /* past the range: the largest value, as in PyTorch */
 uint8_t ti_f32_to_e5m2(float value);     /* past the range: infinity */
 
-/* fp6 and fp4: every code is a number; past the range, and for NaN, the largest. */
+/* fp6 and fp4: every code is finite; past the range, and for NaN, the largest. */
 float ti_e2m3_to_f32(uint8_t bits);
 float ti_e3m2_to_f32(uint8_t bits);
 float ti_e2m1_to_f32(uint8_t bits);
@@ -53,8 +53,8 @@ static inline float ti_bf16_to_f32(uint16_t bits)
     return ti_f32_of((uint32_t)bits << 16);
 }
 
-/* To nearest even: by a carry for normal numbers; for the others by adding 1/2, whose last bit
- * stands for the least f16. */
+/* To nearest even: by a carry for normal values; for the others by adding 1/2, whose last bit is
+ * the least f16. */
 static inline uint16_t ti_f32_to_f16(float value)
 {
     uint32_t bits = ti_f32_bits(value), size = bits & 0x7fffffffu, sign = bits >> 16 & 0x8000u;
@@ -72,8 +72,7 @@ static inline uint16_t ti_f32_to_bf16(float value)
     return (uint16_t)(nan ? (bits >> 16 & 0x8000u) | 0x7fc0u : rounded);
 }
 
-/* How far a number may move when it is rounded to the format, as a share of itself: 2^-p with p
- * binary digits.  0: not a float. */
+/* The largest relative rounding error of the format: 2^-p with p binary digits.  0: not a float. */
 static inline double ti_float_unit(tc_dtype t)
 {
     static const double unit[TC_DTYPE_COUNT] = {

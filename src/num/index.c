@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* index.c -- reading and writing at places that other tensors name.  For index and index_put
- * negative places count from the end; places outside are an error that gives place and extent. */
+/* index.c -- reading and writing at indices given by other tensors.  For index and index_put
+ * negative indices count from the end; an index out of range is an error that gives index and
+ * extent. */
 #include "index.h"
 
 #include "kernels.h"
@@ -86,7 +87,7 @@ static int64_t place(tc_call *c, int64_t i, int64_t extent, bool from_end)
 
 static size_t element(const tc_tensor *t) { return tc_dtypes[t->type->dtype].bytes; }
 
-/* Where each pick begins in x, n of them. */
+/* The offset of each pick in x, n of them. */
 typedef struct pick_list {
     int64_t n, *at;
     tc_axis kept[TC_MAX_RANK]; /* to: in the result, from: in x */
@@ -118,7 +119,7 @@ static bool add_index(tc_call *c, pick_list *list, const tc_picks *picks, tc_ten
     return true;
 }
 
-/* Axes of `result` (shaped as ti_index_dims has it) beside those of x. */
+/* Axes of `result` (shaped as ti_index_dims says) and those of x. */
 static bool list_picks(tc_call *c, const tc_type *x, const tc_tensor *index, int n_index,
                        tc_picks *picks, pick_list *list)
 {
@@ -240,7 +241,7 @@ static tc_tensor spread(tc_call *c, const tc_tensor *values, tc_type *shape)
     return all;
 }
 
-/* A mask stands for the places of its ones: a list of integers per axis, written to `out`. */
+/* A mask becomes the indices of its ones: a list of integers per axis, written to `out`. */
 static void list_ones(tc_call *c, tc_tensor mask, tc_type *list, tc_tensor *out)
 {
     const tc_type *m = mask.type;
@@ -318,7 +319,7 @@ static block block_of(const tc_type *t, int64_t axis)
     return (block){ti_extent(t, 0, (int)axis), t->dim[axis], ti_extent(t, (int)axis + 1, t->rank)};
 }
 
-/* Rows of x by number, for index_select and embedding. */
+/* Rows of x by index, for index_select and embedding. */
 static void select_rows(tc_call *c, const tc_tensor *x, const tc_tensor *index, int64_t axis)
 {
     block b = block_of(x->type, axis);
@@ -340,8 +341,8 @@ void ti_num_index_select(tc_call *c)
 
 void ti_num_embedding(tc_call *c) { select_rows(c, &c->in[0], &c->in[1], 0); }
 
-/* Walks the elements of `index`, giving for each its place in a tensor of other extents whose axis
- * `axis` is replaced by what the index says. */
+/* Walks the elements of `index`, giving for each its offset in a tensor of other extents, where the
+ * coordinate along `axis` is the index. */
 typedef struct pointing {
     const tc_type *index;
     int64_t step[TC_MAX_RANK]; /* of the other tensor, 0 along the axis */
@@ -387,7 +388,7 @@ void ti_num_gather(tc_call *c)
     }
 }
 
-/* Places that were written divide by how often; what include_self leaves out counts from nothing.
+/* Written elements are divided by their counts; without include_self the count starts at 0.
  */
 static void divide(tc_tensor y, const int64_t *times, bool include_self)
 {
@@ -472,7 +473,7 @@ void ti_num_index_add(tc_call *c)
     }
 }
 
-/* How many boundaries lie below x (right: at or below it). */
+/* How many boundaries are below x (right: at or below it). */
 static int64_t bucket(const tc_tensor *edges, double x, bool right)
 {
     int64_t low = 0, high = tc_type_count(edges->type);

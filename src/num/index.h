@@ -5,11 +5,10 @@
 
 #include "type.h"
 
-/* The index tensors are broadcast together.  Their axes stand where the indexed axes stood when
- * those are neighbours, and first of all when they are not; the axes without index (none) keep
- * their order. */
+/* The index tensors are broadcast together.  Their axes replace the indexed axes when those are
+ * adjacent, and come first when they are not; the axes without index (none) keep their order. */
 typedef struct tc_picks {
-    int first;                      /* where the indices' axes stand in the result */
+    int first;                      /* position of the indices' axes in the result */
     int32_t rank;                   /* how many they are */
     int64_t dim[TC_MAX_RANK];       /* and their extents */
     int n_kept;

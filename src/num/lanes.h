@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lanes.h -- a loop over numbers, compiled once for each width of vector registers.
+/* lanes.h -- a loop over elements, compiled once for each width of vector registers.
  *
- * The processor's widest serves.  Every version gives the same bits: the compiler may not join a
- * product and a sum (-ffp-contract=off), and lanes do not meet. */
+ * The widest available runs.  Every version gives the same bits: the compiler may not fuse a
+ * product and a sum (-ffp-contract=off), and lanes are independent. */
 #ifndef TC_LANES_H
 #define TC_LANES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.c -- runs of elements of any type as f32, f64 or i64, and back.
  *
- * Every stored type has a loop of its own, so that the plain ones become vector code. */
+ * One loop per stored type, so that simple ones are vectorized. */
 #include "load.h"
 
 /* case TC_t: out[i] = expr of p[i], for elements of C type c. */
@@ -13,7 +13,7 @@
         break;                                                                                     \
     }
 
-enum { MANY = 512 }; /* block-scaled numbers: a table of their values pays */
+enum { MANY = 512 }; /* block-scaled: a table of their values pays */
 
 void ti_read_f32(tc_tensor t, int64_t start, size_t n, float *out)
 {

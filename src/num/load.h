@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* load.h -- elements of any type as f32, f64 or i64, and back by PyTorch's rules of conversion.
  *
- * To an integer: toward zero, then the low bits of the type; numbers past the range (and NaN) give
+ * To an integer: toward zero, then the low bits of the type; values past the range (and NaN) give
  * what x86 gives, the smallest i32 or i64 before the low bits are taken.  To bool: not zero.
  * To a narrow float: through f32, to nearest even; e4m3, which has no infinity, saturates, and a
- * block-scaled number gets a scale of its own.  A u64 is its bit pattern as i64. A complex number is read by its real part, and written with imaginary
+ * block-scaled number gets a scale of its own.  A u64 is its bit pattern as i64. A complex number
+ * is read by its real part, and written with imaginary
  * part zero. */
 #ifndef TC_LOAD_H
 #define TC_LOAD_H
@@ -13,7 +14,7 @@
 #include "half.h"
 #include "type.h"
 
-/* How numbers lie in memory: X(dtype, type in C). */
+/* How elements are stored: X(dtype, type in C). */
 #define TC_STORED_INTS(X)                                                                          \
     X(i4, int8_t)                                                                                  \
     X(i8, int8_t)                                                                                  \
@@ -45,7 +46,7 @@
     X(bs32_e2m1, uint16_t, ti_f32_to_bs32_e2m1)                                                    \
     X(bs32_mxint8, uint16_t, ti_f32_to_bs32_mxint8)
 
-/* The low bits of v as a number of an integer type; bool: not zero. */
+/* The low bits of v in an integer type; bool: not zero. */
 static inline int64_t ti_wrap(tc_dtype t, int64_t v)
 {
     const tc_dtype_info *info = &tc_dtypes[t];
@@ -64,7 +65,7 @@ static inline int64_t ti_trunc_i64(double v)
     return v >= -0x1p63 && v < 0x1p63 ? (int64_t)v : INT64_MIN;
 }
 
-/* A real number as an integer (or bool) of type t. */
+/* A real value as an integer (or bool) of type t. */
 static inline int64_t ti_int_of(tc_dtype t, double v)
 {
     const tc_dtype_info *info = &tc_dtypes[t];

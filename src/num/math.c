@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* math.c -- functions of f32 numbers in blocks.
+/* math.c -- functions of f32 in blocks.
  *
  * The frequent ones are f32 arithmetic throughout (math.h).  The others work in f64 with series
  * from the textbook, far enough that the result is the exact one rounded to f32 but for rare
@@ -33,7 +33,7 @@ static inline double poly(double x, const double *c, int n)
     return sum;
 }
 
-/* e^x - 1, and e^x when `whole`; x is taken as -200 .. 200, past which an f32 knows only 0 and
+/* e^x - 1, and e^x when `whole`; x is clamped to -200 .. 200, past which an f32 is 0 or
  * infinity. */
 static inline double exp_wide(double x, bool whole)
 {
@@ -66,7 +66,7 @@ static inline double log_wide(double x)
     return x > 0.0 ? y : edge;
 }
 
-/* ln(1 + x): what rounding 1 + x lost comes back as a factor. */
+/* ln(1 + x): a factor restores what rounding 1 + x lost. */
 static inline double log1p_wide(double x)
 {
     double u = 1.0 + x, d = u - 1.0;
@@ -109,8 +109,8 @@ static double atan2_wide(double y, double x)
     return copysign(signbit(x) ? 2 * half_pi - angle : angle, y);
 }
 
-/* erfc x for x >= 1:  e^-x^2 Q(t) / (1 + 2x),  t = (x - 3) / (x + 3); 0 from 11 on. */
-static inline double erfc_tail(double x)
+/* e^x^2 erfc x for 1 <= x <= 11:  Q(t) / (1 + 2x),  t = (x - 3) / (x + 3). */
+static inline double erfcx_tail(double x)
 {
     static const double c[] = {
         0x1.40c522d7e3fa1p+0,   -0x1.15c084baf8529p-3,  -0x1.85a15c4120d10p-5,
@@ -118,8 +118,14 @@ static inline double erfc_tail(double x)
         -0x1.8574268a45decp-6,  0x1.4b6e8a77e6d70p-9,   0x1.eecde6a6384cep-10,
         -0x1.9645a9b6272cbp-11, -0x1.a74142b271c4dp-14, 0x1.cb867fc3105e0p-14,
         -0x1.18fb93b7943fdp-20};
+    return poly((x - 3.0) / (x + 3.0), c, TC_COUNT(c)) / (1.0 + 2.0 * x);
+}
+
+/* erfc x for x >= 1; 0 from 11 on. */
+static inline double erfc_tail(double x)
+{
     double v = x > 11.0 ? 11.0 : x;
-    return exp_wide(-v * v, true) * poly((v - 3.0) / (v + 3.0), c, TC_COUNT(c)) / (1.0 + 2.0 * v);
+    return exp_wide(-v * v, true) * erfcx_tail(v);
 }
 
 /* erf x for |x| <= 1, by its series: sum of (-1)^k x^(2k+1) / (k! (2k+1)), times 2 / sqrt(pi). */
@@ -147,6 +153,20 @@ static inline double erfc_wide(double x)
     double a = fabs(x);
     double tail = erfc_tail(a);
     return a < 1.0 ? 1.0 - erf_head(x) : x < 0.0 ? 2.0 - tail : tail;
+}
+
+/* erfc's series far from 0, of over = 1 / x^2, without its first factor e^-x^2 / (x sqrt(pi)). */
+static double erfc_series(double over)
+{
+    return over * (-0.5 + over * (0.75 + over * (-1.875 + over * (6.5625 - over * 29.53125))));
+}
+
+/* e^x^2 erfc x */
+static double erfcx_wide(double x)
+{
+    if (x < 1.0)
+        return exp_wide(x * x, true) * erfc_wide(x);
+    return x < 11.0 ? erfcx_tail(x) : (1.0 + erfc_series(1.0 / (x * x))) * 0x1.20dd750429b6dp-1 / x;
 }
 
 static inline double sinh_wide(double x)
@@ -184,7 +204,7 @@ static double pow_wide(double x, double y)
         return x + y;
     double size = a == 1.0 ? 1.0 : exp_wide(y * log_wide(a), true);
     if (a == 0.0 ||
-        isinf(a)) /* the logarithm is infinite: the power is 0 or infinite, and exactly so */
+        isinf(a)) /* the logarithm is infinite: the power is exactly 0 or infinite */
         size = (a == 0.0) == (y > 0.0) ? 0.0 : (double)INFINITY;
     if (!signbit(x))
         return size;
@@ -201,6 +221,26 @@ static double logaddexp_wide(double x, double y)
         return x;
     double most = x > y ? x : y, apart = fabs(x - y);
     return isnan(apart) ? apart : most + log1p_wide(exp_wide(-apart, true));
+}
+
+/* log2(2^x + 2^y) */
+static double logaddexp2_wide(double x, double y)
+{
+    const double ln2 = 0x1.62e42fefa39efp-1;
+    return logaddexp_wide(x * ln2, y * ln2) / ln2;
+}
+
+/* ln(erfc(-x / sqrt 2) / 2); far below 0 by the series of erfc, whose terms alternate. */
+static double log_ndtr_wide(double x)
+{
+    double a = fabs(x) * 0x1.6a09e667f3bcdp-1;
+    if (x >= 0.0)
+        return log1p_wide(-0.5 * erfc_wide(a));
+    if (a < 1.0)
+        return log_wide(0.5 - 0.5 * erf_head(a));
+    if (a < 10.0)
+        return log_wide(0.5 * erfcx_tail(a)) - a * a;
+    return log1p_wide(erfc_series(1.0 / (a * a))) - log_wide(a) - 0x1.43f89a3f0edd6p+0 - a * a;
 }
 
 /* Inverse of erf for f32: a first guess, then two of Halley's steps, each of which triples the
@@ -356,6 +396,8 @@ BLOCK_WIDE(erfc, erfc_wide(w))
 BLOCK_WIDE(erfinv, erfinv_wide(w))
 BLOCK_WIDE(log_sigmoid, (w < 0.0 ? w : 0.0) - log1p_wide(exp_wide(-fabs(w), true)))
 BLOCK_WIDE(mish, mish_wide(w))
+BLOCK_WIDE(erfcx, erfcx_wide(w))
+BLOCK_WIDE(log_ndtr, log_ndtr_wide(w))
 
 float ti_powf(float x, float y)
 {
@@ -380,6 +422,27 @@ float ti_expm1f(float x)
 float ti_logaddexpf(float x, float y)
 {
     return (float)logaddexp_wide((double)x, (double)y);
+}
+
+float ti_logaddexp2f(float x, float y)
+{
+    return (float)logaddexp2_wide((double)x, (double)y);
+}
+
+double ti_erfcx(double x)
+{
+    return x < 25.0 ? exp(x * x) * erfc(x)
+                    : (1.0 + erfc_series(1.0 / (x * x))) * 0x1.20dd750429b6dp-1 / x;
+}
+
+double ti_log_ndtr(double x)
+{
+    double a = fabs(x) * 0x1.6a09e667f3bcdp-1;
+    if (x >= 0.0)
+        return log1p(-0.5 * erfc(a));
+    if (a < 25.0)
+        return log(0.5 * erfc(a));
+    return log1p(erfc_series(1.0 / (a * a))) - log(a) - 0x1.43f89a3f0edd6p+0 - a * a;
 }
 
 double ti_erfinv(double y)

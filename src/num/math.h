@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* math.h -- functions of f32 numbers, the same bits on every machine.
+/* math.h -- functions of f32, the same bits on every machine.
  *
  * Plain arithmetic only: add, subtract, multiply, divide, square root and integer operations on the
  * bits, so that compilers may turn the loops into vector code and may not change a result.
- * Bounds, in units in the last place of the exact result (test/unit/math.c holds them):
+ * Bounds, in units in the last place of the exact result (tested by test/unit/math.c):
  * exp, log 1; erf 1.5; tanh 2; sigmoid 2.5; everything in math.c that works in f64 0.51.
  * NaN, infinities, zeros and their signs come out as in C's Annex F. */
 #ifndef TC_MATH_H
@@ -31,7 +31,7 @@ static inline float ti_expf(float x)
     p = p * r + 0x1.55548ap-3f;
     p = p * r + 0x1.fffffcp-2f;
     float y = 1.0f + (r + r * r * p);
-    /* 2^n in two factors, so that results below the normal numbers round once. */
+    /* 2^n in two factors, so that subnormal results round once. */
     uint32_t half = (uint32_t)((int32_t)k >> 1);
     return y * ti_f32_of((half + 127) << 23) * ti_f32_of((k - half + 127) << 23);
 }
@@ -106,7 +106,7 @@ static inline float ti_erff(float x)
     return a < 1.0f ? x + x * p : copysignf(1.0f - ti_expf(-q), x);
 }
 
-/* y[i] = f(x[i]) for n numbers; x and y do not overlap. */
+/* y[i] = f(x[i]) for n elements; x and y do not overlap. */
 typedef void tc_block_f32(const float *x, float *y, size_t n);
 
 extern tc_block_f32 ti_exp_f32, ti_log_f32, ti_tanh_f32, ti_sigmoid_f32, ti_erf_f32, ti_silu_f32,
@@ -114,16 +114,20 @@ extern tc_block_f32 ti_exp_f32, ti_log_f32, ti_tanh_f32, ti_sigmoid_f32, ti_erf_
 extern tc_block_f32 ti_exp2_f32, ti_expm1_f32, ti_log2_f32, ti_log10_f32, ti_log1p_f32, ti_sin_f32,
     ti_cos_f32, ti_tan_f32, ti_asin_f32, ti_acos_f32, ti_atan_f32, ti_sinh_f32, ti_cosh_f32,
     ti_asinh_f32, ti_acosh_f32, ti_atanh_f32, ti_erfc_f32, ti_erfinv_f32, ti_log_sigmoid_f32,
-    ti_mish_f32;
+    ti_mish_f32, ti_erfcx_f32, ti_log_ndtr_f32;
 
-/* One number at a time. */
+/* One element at a time. */
 float ti_powf(float x, float y);
 float ti_atan2f(float y, float x);
 float ti_log1pf(float x);
 float ti_expm1f(float x);
 float ti_logaddexpf(float x, float y);
+float ti_logaddexp2f(float x, float y);
+
 
 /* Inverse of erf for f64, to its last bits; erf is libm's. */
 double ti_erfinv(double y);
+double ti_erfcx(double x);
+double ti_log_ndtr(double x);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* matmul.c -- matrix products by PyTorch's rules of rank: matmul, linear, addmm.
  *
- * A vector on the left is a row, on the right a column, and its axis of 1 is gone from the result;
- * axes before the last two are batches and broadcast. */
+ * A vector on the left is a row, on the right a column, and its axis of 1 is removed from the
+ * result; axes before the last two are batches and broadcast. */
 #include "gemm.h"
 #include "load.h"
 #include "work.h"
@@ -100,7 +100,7 @@ void ti_num_linear(tc_call *call)
     ti_work_done(call, 0, work, out);
 }
 
-/* y = alpha * y + beta * c, c broadcast to y; beta 0 leaves c out, whatever it holds. */
+/* y = alpha * y + beta * c, c broadcast to y; with beta 0 c is not read. */
 #define COMBINE(T, name)                                                                           \
     static void name(const tc_type *type, const int64_t *step, T alpha, T beta, const T *c, T *y)  \
     {                                                                                              \

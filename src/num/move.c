@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* move.c -- operators that put numbers elsewhere: every one is a walk over two arrays
- * (strided.h), for elements of any type. */
+/* move.c -- operators that move elements: each is a walk over two arrays (strided.h), for elements
+ * of any type. */
 #include "kernels.h"
 #include "strided.h"
 
@@ -113,7 +113,7 @@ static void put_rows(char *out, size_t pitch, const char *x, size_t bytes, int64
         memcpy(out + (size_t)i * pitch, x + (size_t)i * bytes, bytes);
 }
 
-/* What lies between one step of `axis` and the next, for both kinds of joining. */
+/* Elements between one step of `axis` and the next, for both kinds of joining. */
 static void join(tc_call *c, int64_t axis)
 {
     const tc_type *y = c->out[0].type;
@@ -174,7 +174,7 @@ void ti_num_flip(tc_call *c)
     read_with(&c->out[0], &c->in[0], first, step);
 }
 
-/* out[(i + shift) mod n] = x[i] along each axis: two pieces per axis that turns. */
+/* out[(i + shift) mod n] = x[i] along each axis: two pieces per rolled axis. */
 typedef struct tc_turn {
     int64_t shift[TC_MAX_RANK];
     tc_axis axis[TC_MAX_RANK];
@@ -254,7 +254,8 @@ static void triangle(tc_call *c, bool lower)
 void ti_num_tril(tc_call *c) { triangle(c, true); }
 void ti_num_triu(tc_call *c) { triangle(c, false); }
 
-/* The last number that strided reading touches; -1 when it reads none, INT64_MAX when it overflows.
+/* The last element that strided reading touches; -1 when it reads none, INT64_MAX when it
+   overflows.
  */
 static int64_t last_touched(const tc_attr_as_strided *a)
 {
@@ -293,7 +294,7 @@ void ti_num_unfold(tc_call *c)
     read_with(&c->out[0], &c->in[0], 0, step);
 }
 
-/* x with the numbers of `part` written at `first`, its axes `step` apart. */
+/* x with `part` written at `first`, its axes `step` apart. */
 static void write_part(tc_call *c, const tc_type *part, int64_t first, const int64_t *step)
 {
     tc_axis axis[TC_MAX_RANK];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_body.h -- normalization in working type T; norm.c includes it per type.
- * Weight and bias are NULL where they were left out: 1 and 0. */
+ * Weight and bias are NULL where absent: 1 and 0. */
 
-/* Mean and 1 / sqrt(variance + eps) of n numbers; 0 where the sum of their squares leaves T, as any
- * other kernel has it, so that a row is 0 and not what no f32 arithmetic gives. */
+/* Mean and 1 / sqrt(variance + eps) of n elements; 0 where the sum of their squares overflows T, so
+ * that a row is 0, as with f32 arithmetic. */
 typedef struct NAME(moments) {
     double mean, scale;
 } NAME(moments);
@@ -16,8 +16,8 @@ static inline __attribute__((always_inline)) NAME(moments)
     return (NAME(moments)){mean, isinf((T)squares) ? 0 : 1 / sqrt(squares / (double)n + eps)};
 }
 
-/* y = (x - mean) * scale + bias; the difference first, so that what cancels cancels exactly, with
- * what T has no room for of the mean. */
+/* y = (x - mean) * scale + bias; the difference first, so that cancellation is exact, with the part
+ * of the mean that does not fit T. */
 TC_LANES_BODY NAME(line)(const T *x, int64_t n, double mean, double scale, double bias, T *y)
 {
     T middle = (T)mean, rest = (T)(mean - (double)middle), factor = (T)scale, shift = (T)bias;
@@ -25,7 +25,7 @@ TC_LANES_BODY NAME(line)(const T *x, int64_t n, double mean, double scale, doubl
         y[i] = (x[i] - middle - rest) * factor + shift;
 }
 
-/* The same with a weight and a bias for each number. */
+/* The same with a weight and a bias for each element. */
 TC_LANES_BODY NAME(line_by)(const T *restrict x, int64_t n, double mean, double scale,
                             const T *restrict weight, const T *restrict bias, T *restrict y)
 {
@@ -62,7 +62,7 @@ TC_LANES_BODY NAME(layer_norm)(int64_t rows, int64_t n, const T *x, const T *wei
     }
 }
 
-/* Squares whose sum leaves T make a row of zeros, as in PyTorch. */
+/* If the sum of squares overflows T the row is zeros, as in PyTorch. */
 TC_LANES_BODY NAME(rms_norm)(int64_t rows, int64_t n, const T *x, const T *weight, double eps, T *y)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pad.c -- borders added by a number, a reflection, the edge or the other end; negative ones crop.
+/* pad.c -- borders: a constant, a reflection, the edge or circular; negative ones crop.
  */
 #include "kernels.h"
 #include "load.h"
@@ -26,7 +26,7 @@ static void pad_constant(tc_call *c, const tc_attr_pad *a)
             (const char *)x->data + (size_t)from_at * bytes, bytes, axis, x->type->rank);
 }
 
-/* The element of an axis of extent n that stands at place i, which may lie outside. */
+/* The element of an axis of extent n at index i, which may be outside. */
 static int64_t source(tc_field_pad_mode mode, int64_t i, int64_t n)
 {
     if (i >= 0 && i < n)
@@ -38,7 +38,7 @@ static int64_t source(tc_field_pad_mode mode, int64_t i, int64_t n)
     return i < 0 ? -i : 2 * (n - 1) - i;
 }
 
-/* map[k]: how far element k of the padded axis lies from the start of x, in elements. */
+/* map[k]: offset in x of element k of the padded axis. */
 static int64_t *map_axis(tc_call *c, const tc_attr_pad *a, int i, int64_t step)
 {
     int64_t n = c->out[0].type->dim[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pixel.h -- pixels of Vulkan's formats, as numbers and as bytes. */
+/* pixel.h -- pixels of Vulkan's formats, as components and as bytes. */
 #ifndef TC_PIXEL_H
 #define TC_PIXEL_H
 
@@ -19,12 +19,12 @@ static inline size_t ti_pixel_bytes(const tc_vk_format *f)
 
 /* Components that a format lacks are 0, 0, 1. */
 tc_pixel ti_pixel_get(const tc_vk_format *f, const uint8_t *at);
-/* To the nearest code or float, halves to even, within what the format has; NaN is 0 of a
- * normalized one.  Integers keep their low bits. */
+/* To the nearest code or float, ties to even, clamped to the format; NaN is 0 in a normalized one.
+ * Integers keep their low bits. */
 void ti_pixel_put(const tc_vk_format *f, const tc_pixel *p, uint8_t *at);
 
-/* What an image of the format is as a value: [1, height, width, components] of its codes, with what
- * they stand for. */
+/* The type of an image of the format: [1, height, width, components] of its codes, with their
+ * scale. */
 const tc_type *ti_pixel_type(tc_ctx *ctx, const tc_vk_format *f, int64_t height, int64_t width);
 
 #endif

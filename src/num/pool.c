@@ -5,7 +5,7 @@
 #include "window.h"
 #include "work.h"
 
-/* The part of the input that one position sees: lo <= place < hi on each axis. */
+/* The part of the input that one position reads: lo <= index < hi on each axis. */
 typedef struct part {
     int64_t lo[3], hi[3];
     int64_t divisor; /* of a mean */
@@ -13,7 +13,7 @@ typedef struct part {
 
 typedef part part_rule(const tc_window *w, const int64_t at[3]);
 
-/* A window cut to the input; taps stay on their grid. */
+/* A window clipped to the input; taps stay on their grid. */
 static part cut(const tc_window *w, const int64_t at[3])
 {
     part p = {.divisor = 1};
@@ -26,8 +26,8 @@ static part cut(const tc_window *w, const int64_t at[3])
     return p;
 }
 
-/* The same for a mean that counts the padding: the divisor is what of the window lies in the padded
- * plane. */
+/* The same for a mean that counts the padding: the divisor is the part of the window inside the
+ * padded plane. */
 static part cut_counting_pad(const tc_window *w, const int64_t at[3])
 {
     part p = cut(w, at);
@@ -39,7 +39,7 @@ static part cut_counting_pad(const tc_window *w, const int64_t at[3])
     return p;
 }
 
-/* Position o of n sees  floor(o * in / n) .. ceil((o + 1) * in / n). */
+/* Position o of n reads floor(o * in / n) .. ceil((o + 1) * in / n). */
 static part tile(const tc_window *w, const int64_t at[3])
 {
     part p = {.divisor = 1};
@@ -89,7 +89,7 @@ static tc_window plain_window(const tc_type *x, const tc_type *y, int n)
     return w;
 }
 
-/* n numbers, one per axis, into the last of three. */
+/* n values, one per axis, into the last of three. */
 static void place(tc_ints list, int64_t out[3])
 {
     for (int i = 0; i < list.n; i++)

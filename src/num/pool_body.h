@@ -48,7 +48,7 @@ static Acc NAME(sum_of)(const T *x, const tc_window *w, const part *p)
     return sum;
 }
 
-/* divisor 0: the part's own. */
+/* divisor 0: the part's size. */
 static void NAME(avg_pool)(const tc_window *w, part_rule *rule, int64_t divisor, int64_t planes,
                            const T *x, T *y)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quant.c -- between stored integers and the real numbers they stand for.
+/* quant.c -- between stored integers and their real values.
  *
  * The arithmetic is that of PyTorch's reference operators: f32 multiplications, by the scale one
  * way and by the f32 of its reciprocal the other. */
@@ -70,4 +70,12 @@ void ti_quantize_into(tc_tensor real, tc_tensor out)
             for (int64_t i = 0; i < r.inner; i++, at++)
                 ti_store_i64(out, at, quantized(x[at], inverse, q, zero));
         }
+}
+
+void ti_nan_to_zero(tc_tensor real)
+{
+    float *x = real.data;
+    int64_t n = tc_type_count(real.type);
+    for (int64_t i = 0; i < n; i++)
+        x[i] = x[i] == x[i] ? x[i] : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantize.c -- explicit steps between real numbers and integers, in the arithmetic of PyTorch's
- * quantized_decomposed operators:
+/* quantize.c -- explicit quantization, in the arithmetic of PyTorch's quantized_decomposed
+ * operators:
  *
  *   quantize    clamp(round_half_even(x * f32(1 / scale)) + zero, qmin, qmax), all in f32
  *   dequantize  (f32(q) - zero) * f32(scale)
@@ -13,7 +13,7 @@
 #include "load.h"
 #include "strided.h"
 
-/* The channel axis apart: outer blocks of `channels` rows of `inner` numbers. */
+/* The channel axis: outer blocks of `channels` rows of `inner` elements. */
 typedef struct channels {
     int64_t outer, channels, inner;
 } channels;
@@ -41,14 +41,14 @@ static int64_t zero_of(const tc_call *c, int64_t k)
     return c->n_in > 2 && c->in[2].type ? ti_load_i64(c->in[2], a->axis < 0 ? 0 : k) : 0;
 }
 
-/* To the nearest, halves to even; adding 2^23 leaves no room for a fraction. */
+/* To the nearest, ties to even: after adding 2^23 there are no fraction bits. */
 static inline float round_even(float v)
 {
     float a = fabsf(v), r = (a + 0x1p23f) - 0x1p23f;
     return a < 0x1p23f ? copysignf(r, v) : v;
 }
 
-/* What one channel's numbers are quantized by. */
+/* The quantization of one channel. */
 typedef struct grid {
     float scale, inverse, zero, lo, hi;
 } grid;
@@ -69,8 +69,8 @@ static inline float code_of(float x, const grid *g)
     return q > g->hi ? g->hi : q;
 }
 
-/* Narrow codes: past 2^22 this rounding goes astray, but never back into the range, so the clamp
- * gives the same; NaN becomes 0. */
+/* Narrow codes: past 2^22 this rounding is wrong, but stays out of range, so the clamp gives the
+ * same; NaN becomes 0. */
 static inline int32_t narrow_code(float x, const grid *g)
 {
     float q = ((x * g->inverse + 0x1.8p23f) - 0x1.8p23f) + g->zero;
@@ -92,8 +92,8 @@ NARROW(narrow_u8, uint8_t)
 NARROW(narrow_i16, int16_t)
 NARROW(narrow_u16, uint16_t)
 
-/* Codes of n numbers from `start` on; f32 cannot hold every bound of i32, so there the last clamp
- * is by integers. */
+/* Codes of n elements from `start` on; f32 cannot hold every bound of i32, so there the last clamp
+ * is in integers. */
 static void put_codes(tc_tensor out, int64_t start, int64_t n, const float *x, const grid *g,
                       int64_t qmax)
 {
@@ -154,7 +154,7 @@ void ti_num_fake_quantize(tc_call *c)
     }
 }
 
-/* v as the narrow float type holds it. */
+/* v rounded to the narrow float type. */
 static float rounded(tc_dtype t, float v)
 {
     return t == TC_f16    ? ti_f16_to_f32(ti_f32_to_f16(v))
@@ -162,8 +162,8 @@ static float rounded(tc_dtype t, float v)
                           : v;
 }
 
-/* y = (q - zero) * scale for stored integers whose difference from zero f32 holds exactly, or for
- * any by subtracting in f32. */
+/* y = (q - zero) * scale for stored integers with a difference that f32 holds exactly, or for any
+ * by subtracting in f32. */
 #define SPREAD(name, c_)                                                                           \
     static void name(const void *q, int64_t start, int64_t n, float zero, float scale, float *y)   \
     {                                                                                              \
@@ -187,8 +187,7 @@ static spread *spread_of(tc_dtype t)
                          : NULL;
 }
 
-/* One for all: the subtraction is made in the result's type, and so rounded twice when it is
- * narrow. */
+/* Per tensor the subtraction is in the result's type, so rounded twice when it is narrow. */
 static void dequantize_whole(tc_call *c)
 {
     tc_dtype t = c->out[0].type->dtype;
@@ -213,7 +212,7 @@ static void dequantize_whole(tc_call *c)
 /* a - b, wrapping as 64-bit integers do. */
 static int64_t minus(int64_t a, int64_t b) { return (int64_t)((uint64_t)a - (uint64_t)b); }
 
-/* Per channel the subtraction is made in integers; up to 16 bits f32 says the same. */
+/* Per channel the subtraction is in integers; up to 16 bits f32 gives the same. */
 void ti_num_dequantize(tc_call *c)
 {
     const tc_attr_quantize *a = c->attr;
@@ -238,7 +237,7 @@ void ti_num_dequantize(tc_call *c)
     }
 }
 
-/* The range of n numbers of x, widened to hold 0; 0 and 0 when there are none. */
+/* The range of n elements of x, widened to contain 0; 0 and 0 when there are none. */
 static void range_of(tc_tensor x, int64_t from, int64_t n, float *low, float *high)
 {
     *low = *high = 0;
@@ -268,7 +267,7 @@ void ti_num_choose_qparams(tc_call *c)
     }
 }
 
-/* Real numbers from one domain into another, one f32 between; either side may be f32 itself. */
+/* Real values from one domain into another, through f32; either side may be f32 itself. */
 void ti_num_rescale(tc_call *c)
 {
     const tc_quant *from = c->in[0].type->quant, *to = c->out[0].type->quant;

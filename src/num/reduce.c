@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* reduce.c -- one number from many, over any axes.
+/* reduce.c -- reductions over any axes.
  *
- * Every reduction first lays its numbers side by side (rows.h).  Real numbers are then read as f64
- * and combined there, integers and bools as i64; the result is rounded once, to its own type. */
+ * Every reduction first makes its elements contiguous (rows.h).  Real ones are combined in f64,
+ * integers and bools in i64; the result is rounded once, to its own type. */
 #include <math.h>
 
 #include "kernels.h"
@@ -43,7 +43,7 @@ static void reduce_int(tc_call *c, tc_ints axes, int_rule *rule)
     }
 }
 
-/* f32 may be NULL: then it goes the way of all real numbers. */
+/* f32 may be NULL: then it is done in f64, as other real types. */
 static void reduce(tc_call *c, real_rule *real, f32_rule *f32, int_rule *integer)
 {
     const tc_attr_axes *a = c->attr;
@@ -56,7 +56,7 @@ static void reduce(tc_call *c, real_rule *real, f32_rule *f32, int_rule *integer
         reduce_int(c, a->axes, integer);
 }
 
-enum { LANES = 8 }; /* running results side by side: vector code, and long sums lose less */
+enum { LANES = 8 }; /* independent partial results: vectorized, and more accurate for long sums */
 
 #define SUM(name, c_)                                                                              \
     static double name(const c_ *x, int64_t n)                                                     \
@@ -196,7 +196,7 @@ static double real_std(const double *x, int64_t n, const void *attr)
     return sqrt(real_var(x, n, attr));
 }
 
-/* (sum |x|^ord)^(1/ord); ord 0 counts what is not zero, infinite ord takes the largest or smallest.
+/* (sum |x|^ord)^(1/ord); ord 0 counts nonzeros, infinite ord takes the largest or smallest.
  */
 static double real_norm(const double *x, int64_t n, const void *attr)
 {
@@ -267,7 +267,7 @@ void ti_num_var(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axe
 void ti_num_std(tc_call *c) { reduce_real(c, ((const tc_attr_var *)c->attr)->axes, real_std); }
 void ti_num_norm(tc_call *c) { reduce_real(c, ((const tc_attr_norm *)c->attr)->axes, real_norm); }
 
-/* Where the largest (sign 1) or smallest (sign -1) stands: the first of equals, or the first NaN.
+/* Index of the largest (sign 1) or smallest (sign -1): the first of equals, or the first NaN.
  */
 static int64_t real_place(const double *x, int64_t n, int sign)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* resize.c -- upsampling (and down) of one to three axes: nearest, linear, cubic, as PyTorch places
- * it.
+/* resize.c -- upsampling (and down) of one to three axes: nearest, linear, cubic, with PyTorch's
+ * coordinates.
  *
- * Every axis is a table: for each output place the input places that it reads and their weights.
- * Places are computed in f32 for all types but f64, which is what decides which neighbour a tie
- * takes.  scale is the user's factor, where one was given: then the step is 1 / factor and not the
- * ratio of the extents. */
+ * Every axis is a table: for each output index the input indices that it reads and their weights.
+ * Coordinates are computed in f32 for all types but f64, which decides ties.  scale is the user's
+ * factor, where one was given: then the step is 1 / factor and not the ratio of the extents. */
 #include <math.h>
 
 #include "resize.h"
@@ -13,10 +12,10 @@
 
 typedef tc_resize_axis axis;
 
-/* How an axis is filled for output place o, from the step between output places. */
+/* How an axis is filled for output index o, from the step between outputs. */
 typedef struct step {
-    double value; /* already rounded to f32 where places are f32 */
-    bool wide;    /* places are f64 */
+    double value; /* already rounded to f32 where coordinates are f32 */
+    bool wide;    /* coordinates are f64 */
     bool align_corners;
 } step;
 
@@ -32,7 +31,7 @@ static step step_of(const axis *a, double scale, bool align_corners, bool wide)
     return s;
 }
 
-/* Where output place o lies in the input, in input places; product and difference round once. */
+/* The input coordinate of output index o; product and difference round once. */
 static double source(const step *s, int64_t o, bool may_be_negative)
 {
     if (s->align_corners)
@@ -57,7 +56,7 @@ static void fill_nearest(const step *s, axis *a, bool exact)
     }
 }
 
-/* An axis that keeps its extent keeps its numbers, whatever the factor. */
+/* An axis that keeps its extent keeps its elements, whatever the factor. */
 static void fill_linear(const step *s, axis *a)
 {
     for (int64_t o = 0; o < a->out; o++) {
@@ -150,7 +149,7 @@ static void weighted(tc_call *call, tc_resize_kind kind)
     ti_work_done(call, 0, work, out);
 }
 
-/* Elements are moved as they are stored, whatever their type. */
+/* Elements are copied as stored, whatever their type. */
 static void nearest(tc_call *call, tc_resize_kind kind)
 {
     const tc_type *x = call->in[0].type;

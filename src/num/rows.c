@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows.c -- the axes an operator works along, laid side by side. */
+/* rows.c -- see rows.h. */
 #include "rows.h"
 
 #include "strided.h"
@@ -12,7 +12,7 @@ static bool named(tc_ints axes, int64_t axis)
     return false;
 }
 
-/* x's axes in the order kept, named; true when that is the order they have. */
+/* x's axes in the order kept, named; true when x has that order already. */
 static bool named_last(const tc_type *x, tc_ints axes, int order[TC_MAX_RANK])
 {
     int k = 0;

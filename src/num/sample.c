@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample.c -- reading an image or a volume at the places of a grid.
+/* sample.c -- reading an image or a volume at the coordinates of a grid.
  *
  * A grid coordinate runs from -1 to 1 over an axis; with align_corners the ends are the centres of
- * the outermost elements, else their outer edges.  Places outside read zero, the border, or the
- * image mirrored at its ends.  The last coordinate of the grid is the first axis of the image. */
+ * the outermost elements, else their outer edges.  Coordinates outside read zero, the border, or
+ * the reflected image.  The last coordinate of the grid is the first axis of the image. */
 #include <math.h>
 
 #include "work.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sample_body.h -- grid sampling in working type T; sample.c includes it per type. */
 
-/* Grid coordinate to places of an axis of n elements.  The two- and three-axis forms of PyTorch
- * round differently, which matters where a place lies half-way between two elements. */
+/* Grid coordinate to an index of an axis of n elements.  The two- and three-axis forms of PyTorch
+ * round differently, which matters half-way between two elements. */
 static T NAME(unscale)(T at, int64_t n, int axes, bool align_corners)
 {
     T size = (T)n;
@@ -11,7 +11,7 @@ static T NAME(unscale)(T at, int64_t n, int axes, bool align_corners)
     return align_corners ? (at + 1) / 2 * (size - 1) : ((at + 1) * size - 1) / 2;
 }
 
-/* Into 0 .. n - 1; NaN becomes the first place of a plane and the last of a volume. */
+/* Into 0 .. n - 1; NaN becomes the first index of a plane and the last of a volume. */
 static T NAME(clip)(T at, int64_t n, int axes)
 {
     T last = (T)(n - 1);
@@ -21,7 +21,7 @@ static T NAME(clip)(T at, int64_t n, int axes)
     return at < last ? at : last;
 }
 
-/* Mirrored at the ends until it lies between them. */
+/* Reflected at the ends until it is between them. */
 static T NAME(mirror)(T at, int64_t n, int axes, bool align_corners)
 {
     T low = align_corners ? 0 : (T)-0.5, span = align_corners ? (T)(n - 1) : (T)n;
@@ -41,7 +41,7 @@ static T NAME(bound)(const tc_attr_grid *a, T at, int64_t n, int axes)
     return at;
 }
 
-/* Up to four places along one axis and their weights; -1 is a place outside, which holds 0. */
+/* Up to four indices along one axis and their weights; -1 is outside, which reads 0. */
 typedef struct NAME(taps) {
     int n;
     int64_t place[4];
@@ -86,8 +86,8 @@ static NAME(taps) NAME(taps_at)(const tc_attr_grid *a, T coordinate, int64_t n, 
     return taps;
 }
 
-/* The weighted sum over the taps of three axes.  A weight that is NaN shows in a plane even
- * outside of it, as in PyTorch, and does not in a volume. */
+/* The weighted sum over the taps of three axes.  A NaN weight makes the result NaN in a plane even
+ * outside, as in PyTorch, and not in a volume. */
 static T NAME(read)(const NAME(taps) t[3], const int64_t extent[3], int axes, const T *plane)
 {
     T sum = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shuffle.c -- channels to space and back, channels between groups.
  *
- * Elements are moved as they are stored, whatever their type. */
+ * Elements are copied as stored, whatever their type. */
 #include "kernels.h"
 
-/* x: [outer, c f f, h, w]  <->  y: [outer, c, h f, w f];  channel (c, i, j) is place (i, j) of a
+/* x: [outer, c f f, h, w]  <->  y: [outer, c, h f, w f];  channel (c, i, j) is pixel (i, j) of a
  * tile. */
 static void tiles(tc_call *call, bool to_space)
 {

@@ -4,8 +4,8 @@
 
 #include "lanes.h"
 
-/* Past 2^22 the rounding by addition goes astray, but never back into the range, so the clamp gives
- * the same. */
+/* Past 2^22 the rounding by addition is wrong, but stays out of range, so the clamp gives the
+ * same. */
 TC_LANES_BODY snap_body(const tc_snap *grid, const float *restrict x, float *restrict y, size_t n)
 {
     const tc_snap g = *grid;

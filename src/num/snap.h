@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* snap.h -- numbers moved to the nearest ones of a grid: quantize and dequantize at once. */
+/* snap.h -- values rounded to a grid: quantize and dequantize at once. */
 #ifndef TC_SNAP_H
 #define TC_SNAP_H
 
 #include "../base/base.h"
 
-/* The grid scale (q - zero), lo <= q <= hi, as f32 arithmetic wants it. */
+/* The grid scale (q - zero), lo <= q <= hi, in f32. */
 typedef struct tc_snap {
     float scale, inverse, zero, lo, hi;
 } tc_snap;
 
-/* Whether zero and codes are small enough for the quick rounding. */
+/* Whether zero and codes are small enough for the fast rounding. */
 static inline bool ti_snap_fits(int64_t zero, int64_t lo, int64_t hi)
 {
     const int64_t most = 1 << 20;

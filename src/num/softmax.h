@@ -5,7 +5,7 @@
 
 #include "../base/base.h"
 
-/* n numbers, each replaced by its e^y / sum(e^y). */
+/* n elements, each replaced by its e^y / sum(e^y). */
 void ti_softmax_row_f32(float *y, int64_t n);
 void ti_softmax_row_f64(double *y, int64_t n);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax_body.h -- softmax in working type T; softmax.c includes it per type.
  *
- * The largest element is taken off first, so that no exponential overflows. */
+ * The largest element is subtracted first, so that no exponential overflows. */
 
-/* AT_ONCE at a time: what is left over goes through a copy, so that it is as quick. */
+/* AT_ONCE at a time: the remainder goes through a copy, to be as fast. */
 TC_LANES_BODY NAME(exponentials)(T *y, int64_t n)
 {
     int64_t i = 0;
@@ -19,8 +19,8 @@ TC_LANES_BODY NAME(exponentials)(T *y, int64_t n)
     memcpy(y + i, rest, (size_t)(n - i) * sizeof *y);
 }
 
-/* The largest of n numbers in eight lanes.  NaN is passed over here: its own exponential, and with
- * it the sum, is NaN all the same. */
+/* The largest of n elements in eight lanes.  NaN is skipped here: its own exponential, and with it
+ * the sum, is NaN all the same. */
 static inline __attribute__((always_inline)) T NAME(largest)(const T *x, int64_t n)
 {
     T top[8];
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) T NAME(largest)(const T *x, int64_t
     return top[0];
 }
 
-/* One row that lies side by side, in place. */
+/* One contiguous row, in place. */
 TC_LANES_BODY NAME(row)(T *y, int64_t n, bool logarithm)
 {
     T top = NAME(largest)(y, n);
@@ -63,7 +63,7 @@ TC_LANES_BODY NAME(row)(T *y, int64_t n, bool logarithm)
         y[i] *= factor;
 }
 
-/* Up to BLOCK rows that lie across: element k of row j at x[k * step + j]. */
+/* Up to BLOCK interleaved rows: element k of row j at x[k * step + j]. */
 TC_LANES_BODY NAME(rows_across)(const T *x, int64_t n, int64_t step, int64_t rows,
                                 bool logarithm, T *y)
 {

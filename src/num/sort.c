@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sort.c -- rows in order, and the first k of them.  NaN is larger than every number; equals keep
- * the order they had. */
+/* sort.c -- rows in order, and the first k of them.  NaN is largest; the sort is stable. */
 #include <math.h>
 
 #include "kernels.h"
 #include "load.h"
 #include "rows.h"
 
-/* One row's numbers as keys: real or integer. */
+/* One row's elements as keys: real or integer. */
 typedef struct keys {
     const double *real;
     const int64_t *integer;
     bool descending;
 } keys;
 
-/* a stands strictly before b. */
+/* a is strictly before b. */
 static bool before(const keys *k, int64_t a, int64_t b)
 {
     if (!k->real)
@@ -39,7 +38,7 @@ static void merge_sort(const keys *k, int64_t *order, int64_t *spare, int64_t n)
     }
 }
 
-/* The first `take` of every row in order: values and where they stood. */
+/* The first `take` of every row in order: values and their indices. */
 static void sort_rows(tc_call *c, int64_t axis, bool descending, int64_t take)
 {
     tc_rows rows = ti_rows_along(c->scratch, c->in[0], axis);

@@ -64,7 +64,7 @@ static int loop_of(int64_t bytes)
     return -1;
 }
 
-/* Steps in bytes, axes of extent 1 gone, neighbours that run on merged.  -1: nothing to move. */
+/* Steps in bytes, axes of extent 1 removed, contiguous neighbours merged.  -1: nothing to move. */
 static int simplify(const tc_axis *axis, int n_axis, int64_t bytes, tc_axis *out)
 {
     int n = 0;
@@ -82,7 +82,7 @@ static int simplify(const tc_axis *axis, int n_axis, int64_t bytes, tc_axis *out
     return n;
 }
 
-/* What is done at each place of the outer axes. */
+/* The inner loop for each index of the outer axes. */
 typedef struct tc_inner {
     int loop;
     int64_t row_bytes; /* whole rows, or 0 */

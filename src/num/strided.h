@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strided.h -- the one walk behind every kernel that only moves numbers. */
+/* strided.h -- the copy loop of every kernel that only moves elements. */
 #ifndef TC_STRIDED_H
 #define TC_STRIDED_H
 
@@ -19,7 +19,7 @@ void ti_move(void *to, const void *from, size_t bytes, const tc_axis *axis, int 
 /* count copies of one element. */
 void ti_fill(void *to, const void *element, size_t bytes, int64_t count);
 
-/* How far apart neighbours along each axis lie in a tensor without gaps. */
+/* Strides of a contiguous tensor. */
 void ti_steps(const tc_type *type, int64_t step[TC_MAX_RANK]);
 
 /* The product of dim[from .. to). */

@@ -2,8 +2,8 @@
 /* tosa.h -- what the TOSA kernels share.
  *
  * Integer kernels compute in int64_t, floating-point kernels in double; a result is wrapped or
- * rounded once, when it is stored (load.h).  They are sensible on the types of TOSA 1.0, which the
- * judge in target/ knows, and safe on any. */
+ * rounded once, when it is stored (load.h).  They are defined on the types of TOSA 1.0, as target/
+ * verifies, and safe on any. */
 #ifndef TC_TOSA_H
 #define TC_TOSA_H
 
@@ -13,7 +13,7 @@
 #include "fixed.h"
 #include "load.h"
 
-/* The one number of a zero point; floating-point tensors have none. */
+/* The value of a zero point; floating-point tensors have none. */
 static inline int64_t ti_zero_point(tc_tensor t)
 {
     return ti_is_float(t.type->dtype) ? 0 : ti_load_i64(t, 0);
@@ -52,8 +52,8 @@ static inline int32_t *ti_centered(tc_arena *arena, tc_tensor t, tc_tensor zero_
     return all;
 }
 
-/* Sums of products into a tensor.  What the specification leaves open is as in its reference model:
- * i32 sums wrap, i48 sums saturate. */
+/* Sums of products into a tensor.  Where the specification is silent, as its reference model: i32
+ * sums wrap, i48 sums saturate. */
 static inline void ti_write_sums(tc_tensor t, int64_t start, size_t n, int64_t *sum)
 {
     if (t.type->dtype == TC_i48)
@@ -62,7 +62,7 @@ static inline void ti_write_sums(tc_tensor t, int64_t start, size_t n, int64_t *
     ti_write_i64(t, start, n, sum);
 }
 
-/* Real numbers into a tensor, rounded once; ti_write_f64 goes through f32, as PyTorch does. */
+/* Real values into a tensor, rounded once; ti_write_f64 goes through f32, as PyTorch does. */
 static inline void ti_write_reals(tc_tensor t, int64_t start, size_t n, const double *in)
 {
     uint16_t *out = (uint16_t *)t.data + start;
@@ -93,7 +93,7 @@ static inline double ti_nan_min(tc_field_nan_mode mode, double a, double b)
     return a < b ? a : b;
 }
 
-/* The nearest number of the type that sums are kept in: bf16, f16, or f32 itself. */
+/* The nearest value of the accumulator type: bf16, f16, or f32 itself. */
 static inline float ti_kept(tc_dtype t, float v)
 {
     return t == TC_bf16  ? ti_bf16_to_f32(ti_f32_to_bf16(v))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_block.c -- products of block-scaled numbers whose scales stand beside the values:
- * MATMUL_T_BLOCK_SCALED and CONV2D_BLOCK_SCALED, which TOSA 1.1 has deprecated.
+/* tosa_block.c -- products of block-scaled tensors with separate scales: MATMUL_T_BLOCK_SCALED and
+ * CONV2D_BLOCK_SCALED, which TOSA 1.1 has deprecated.
  *
  * Each block's values are summed in f32, the sum is scaled, and scaled sums are added, in the
  * specification's order: bits are those of the reference model. */
@@ -46,7 +46,7 @@ typedef struct conv {
     operand x, w;
 } conv;
 
-/* One element of the result: taps outside the input count nothing. */
+/* One element of the result: taps outside the input are skipped. */
 static float window(const conv *g, int64_t n, int64_t oy, int64_t ox, int64_t oc)
 {
     int64_t c = g->in[3];

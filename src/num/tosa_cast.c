@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_cast.c -- CAST: integers keep their low bits, floats become the nearest integer (halves to
- * even) held inside its type, and everything becomes the nearest float; to and from block-scaled
- * numbers too, whether their scales are part of the type or stand beside the values. */
+/* tosa_cast.c -- CAST: integers keep their low bits, floats become the nearest integer (ties to
+ * even), saturated, and everything becomes the nearest float; to and from block-scaled types too,
+ * with scales in the type or separate. */
 #include "kernels.h"
 #include "tosa.h"
 
 enum { RUN = 256 };
 
-/* The specification leaves NaN open; it becomes the low bits of the smallest i32, as in load.h. */
+/* The specification does not define NaN; it becomes the low bits of the smallest i32, as in
+ * load.h. */
 static int64_t nearest(double v, tc_dtype type)
 {
     int64_t lo = ti_dtype_min(type), hi = ti_dtype_max(type);
@@ -15,7 +16,7 @@ static int64_t nearest(double v, tc_dtype type)
     return isnan(r) ? INT32_MIN : r <= (double)lo ? lo : r >= (double)hi ? hi : (int64_t)r;
 }
 
-/* A block after the other; scales go into the elements, or where `scale` says. */
+/* Block by block; scales go into the elements, or to `scale`. */
 static void to_blocks(tc_call *call, tc_dtype value, uint8_t *scale)
 {
     tc_tensor in = call->in[0], out = call->out[0];
@@ -50,7 +51,7 @@ void ti_num_tosa_cast_from_block_scaled(tc_call *call)
     }
 }
 
-/* The bits of an integer of this type as a number without a sign. */
+/* The bits of an integer of this type as unsigned. */
 static uint64_t zero_extended(int64_t v, tc_dtype type)
 {
     unsigned bits = tc_dtypes[type].bits;

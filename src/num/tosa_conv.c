@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa_conv.c -- CONV2D, CONV3D, DEPTHWISE_CONV2D, TRANSPOSE_CONV2D.
  *
- * One walk over places of the result and taps of the kernel serves them all; images are volumes
- * one deep.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the
- * input count nothing.  Where TOSA 1.1 sums narrower floats in f32 or bf16, operands and sums are of
+ * One walk over elements of the result and taps of the kernel serves all; images are volumes of
+ * depth 1.  Sums are exact for integers and of f64 for floats, rounded once.  Taps outside the
+ * input are skipped.  Where TOSA 1.1 sums narrower floats in f32 or bf16, operands and sums are of
  * that type, one product after the other, as in the reference model; then comes the result's type,
  * then the bias. */
 #include "kernels.h"
@@ -16,12 +16,13 @@ typedef struct geometry {
     int64_t kernel[3], stride[3], before[3], dilation[3];
 } geometry;
 
-/* The numbers of a call, as integers or as reals. */
+/* The operands of a call, as integers or as reals. */
 typedef struct numbers {
     bool real;
     const int32_t *xi, *wi;
     const double *xr, *wr;
-    const float *xs, *ws; /* NULL, or sums are of `acc`: input, and weights with outputs last */
+    const float *xs, *ws; /* NULL, or the accumulator type `acc`: input, and weights with outputs
+                           * last */
     tc_dtype acc;
     float *row;           /* and a sum for each output */
     tc_tensor bias, out;
@@ -34,7 +35,7 @@ typedef struct sum {
     double r;
 } sum;
 
-/* The numbers of a tensor in the type that they are summed in. */
+/* The elements of a tensor in the accumulator type. */
 static const float *as_kept(tc_call *call, tc_tensor t, tc_dtype acc)
 {
     const float *from = ti_as_f32(call->scratch, t);
@@ -61,7 +62,7 @@ static const float *outputs_last(tc_call *call, tc_tensor w, bool depthwise, tc_
     return to;
 }
 
-/* Types that TOSA 1.0 does not have together. */
+/* Combinations of types that TOSA 1.0 lacks. */
 static bool is_newer(const tc_call *call, tc_dtype acc)
 {
     tc_dtype x = call->in[0].type->dtype, w = call->in[1].type->dtype,
@@ -114,14 +115,14 @@ static void store(const numbers *m, int64_t at, int64_t channel, sum s)
     }
 }
 
-/* Where tap k of the window at place o reads along an axis, or -1 when that is outside. */
+/* The index that tap k of the window at output o reads along an axis; -1: outside. */
 static int64_t tap(const geometry *g, int axis, int64_t o, int64_t k)
 {
     int64_t at = o * g->stride[axis] - g->before[axis] + k * g->dilation[axis];
     return at >= 0 && at < g->in[axis] ? at : -1;
 }
 
-/* The same for the transposed kind: input place i reaches o = i * stride - before + k. */
+/* The same for the transposed kind: input i contributes to o = i * stride - before + k. */
 static int64_t tap_transposed(const geometry *g, int axis, int64_t o, int64_t k)
 {
     int64_t from = o + g->before[axis] - k;
@@ -169,7 +170,7 @@ static void store_row(const numbers *m, int64_t at, int64_t oc)
         store(m, at + o, o, (sum){0, (double)ti_kept(m->out.type->dtype, m->row[o])});
 }
 
-/* Every sum by itself one product after the other, all of them side by side. */
+/* Each sum adds one product after the other; all sums in parallel. */
 static void full_row(const geometry *g, const numbers *m, const taps *t, int64_t image)
 {
     int64_t oc = g->oc;
@@ -197,7 +198,7 @@ static void depthwise_row(const geometry *g, const numbers *m, const taps *t, in
                                                         m->ws[t->k[k] * g->oc + o]);
 }
 
-/* weight [oc, kernel..., c]: every channel of the input reaches every channel of the result. */
+/* weight [oc, kernel..., c]: every input channel contributes to every output channel. */
 static void full_window(const geometry *g, const numbers *m, const taps *t, int64_t image,
                         int64_t at)
 {
@@ -215,7 +216,7 @@ static void full_window(const geometry *g, const numbers *m, const taps *t, int6
     }
 }
 
-/* weight [kh, kw, c, m]: channel c reaches channels c * m .. c * m + m - 1. */
+/* weight [kh, kw, c, m]: channel c contributes to channels c * m .. c * m + m - 1. */
 static void depthwise_window(const geometry *g, const numbers *m, const taps *t, int64_t image,
                              int64_t at)
 {
@@ -269,7 +270,7 @@ static geometry geometry_of(const tc_call *call, int kernel)
     return g;
 }
 
-/* Lists of the attributes, one number per axis of space; pad has a before and an after. */
+/* Lists of the attributes, one entry per spatial axis; pad has a before and an after. */
 static void set_steps(geometry *g, tc_ints stride, tc_ints pad, const tc_ints *dilation,
                       int64_t sign)
 {
@@ -294,7 +295,7 @@ void ti_num_tosa_conv2d(tc_call *call) { conv(call, 1, full_window); }
 void ti_num_tosa_conv3d(tc_call *call) { conv(call, 1, full_window); }
 void ti_num_tosa_depthwise_conv2d(tc_call *call) { conv(call, 0, depthwise_window); }
 
-/* out_pad widens the result, so it moves places the other way than padding does. */
+/* out_pad widens the result: its sign is opposite to padding's. */
 void ti_num_tosa_transpose_conv2d(tc_call *call)
 {
     const tc_attr_tosa_transpose_conv *a = call->attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_dims.c -- TOSA 1.1's operators on shapes: values are of 64 bits, and what does not fit them
- * or is left open by the specification is an error. */
+/* tosa_dims.c -- TOSA 1.1's operators on shapes: values have 64 bits; overflow, and what the
+ * specification leaves undefined, is an error. */
 #include "kernels.h"
 #include "tosa.h"
 

@@ -24,7 +24,7 @@ static void broadcast_steps(const tc_type *operand, const tc_type *result, int64
     }
 }
 
-/* A place in the result, and in every operand. */
+/* An offset in the result, and in every operand. */
 typedef struct walk {
     const tc_type *type;
     int n_in;
@@ -63,7 +63,7 @@ static int64_t last_step(const walk *w, int k)
     return w->type->rank ? w->step[k][w->type->rank - 1] : 0;
 }
 
-/* Operand k for n results from place i of the row on. */
+/* Operand k for n results from index i of the row on. */
 static void read_ints(const tc_call *call, const walk *w, int k, int64_t i, size_t n, int64_t *out)
 {
     if (last_step(w, k)) {
@@ -192,7 +192,7 @@ static double lesser_of(tc_call *call, double a, double b)
     return ti_nan_min(nan_mode(call), a, b);
 }
 
-/* -(x - input_zp) + output_zp, of 32 bits (i64: of 64), held inside the type. */
+/* -(x - input_zp) + output_zp, in 32 bits (i64: in 64), saturated to the type. */
 static int64_t negated(tc_call *call, int64_t a, int64_t b)
 {
     (void)b;

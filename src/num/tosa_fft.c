@@ -30,7 +30,7 @@ typedef struct complex_line {
     double *real, *imag;
 } complex_line;
 
-/* n_out values of the transform of c->n values that lie `step` apart, back into their place. */
+/* n_out values of the transform of c->n values at stride `step`, in place. */
 static void transform(const circle *c, complex_line x, int64_t at, int64_t step, int64_t n_out,
                       double sign, complex_line work)
 {
@@ -52,7 +52,7 @@ static void transform(const circle *c, complex_line x, int64_t at, int64_t step,
     }
 }
 
-/* x [n, h, w]; of every row only `width` values are wanted. */
+/* x [n, h, w]; of every row only `width` values are needed. */
 static void transform_planes(tc_call *call, complex_line x, int64_t width, double sign)
 {
     const int64_t *dim = call->in[0].type->dim;

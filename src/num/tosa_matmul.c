@@ -68,8 +68,8 @@ static float *rounded(tc_call *call, tc_tensor t)
     return all;
 }
 
-/* sum[i] += x * y[i], each product and each sum rounded; in the order of the reference model, so
- * that the bits are its own. */
+/* sum[i] += x * y[i], each product and each sum rounded; in the reference model's order, so with
+ * its bits. */
 static void add_row(tc_dtype t, float x, const float *y, float *sum, int64_t n)
 {
     if (t == TC_f32)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_move.c -- TOSA's data movement: numbers change places and keep their bits. */
+/* tosa_move.c -- TOSA's data movement: elements keep their bits. */
 #include "kernels.h"
 #include "tosa.h"
 
 enum { MOST_AXES = 2 * TC_MAX_RANK };
 
-/* Extents to walk, with the steps that source and destination take, in elements. */
+/* Extents to walk, with the steps of source and destination, in elements. */
 typedef struct motion {
     int rank;
     int64_t dim[MOST_AXES], from_step[MOST_AXES], to_step[MOST_AXES];
@@ -13,7 +13,7 @@ typedef struct motion {
     size_t size;      /* bytes of an element */
 } motion;
 
-/* Steps of a tensor without gaps. */
+/* Strides of a contiguous tensor. */
 static void packed_steps(int rank, const int64_t *dim, int64_t *step)
 {
     int64_t size = 1;
@@ -51,8 +51,8 @@ static void move_row(const motion *m, const uint8_t *from, uint8_t *to)
         move_each(from, from_step, to, to_step, m->dim[last], size);
 }
 
-/* The same walk in fewer axes: none of extent 1, neighbours that lie alike as one; rows that are
- * copied element by element along the longest axis. */
+/* The same walk in fewer axes: none of extent 1, contiguous neighbours merged; rows that are copied
+ * element by element along the longest axis. */
 static motion simpler(const motion *m)
 {
     motion s = *m;
@@ -168,7 +168,7 @@ void ti_num_tosa_slice(tc_call *call)
     move(&m, call->in[0], call->out[0]);
 }
 
-/* Every axis becomes two: which copy, and where in it. */
+/* Every axis becomes two: which copy, and the index in it. */
 void ti_num_tosa_tile(tc_call *call)
 {
     const tc_type *in = call->in[0].type, *out = call->out[0].type;
@@ -288,7 +288,7 @@ static void gather_runs(tc_call *call, int which, tc_tensor indices, int64_t cou
     }
 }
 
-/* The results' shape and row_count say the same. */
+/* The results' shape agrees with row_count. */
 static int64_t run_length(tc_call *call, tc_tensor indices, tc_tensor row_count)
 {
     int64_t count = ti_load_i64(row_count, 0);

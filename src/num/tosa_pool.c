@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_pool.c -- AVG_POOL2D and MAX_POOL2D over the part of a window that lies inside the input. */
+/* tosa_pool.c -- AVG_POOL2D and MAX_POOL2D over the part of a window inside the input. */
 #include "fixed.h"
 #include "kernels.h"
 #include "tosa.h"
@@ -40,7 +40,7 @@ static void pool(tc_call *call, const int64_t *kernel, const int64_t *stride, co
                      place = ((w)->image + y_ * (w)->width + x_) * (w)->channels + (c);            \
              x_ < (w)->x1; x_++, place += (w)->channels)
 
-/* The mean of n numbers is their sum times reciprocal_scale(n). */
+/* The mean of n elements is their sum times reciprocal_scale(n). */
 static void mean_int(tc_call *call, const window *w, int64_t c, int64_t at)
 {
     int64_t n = (w->y1 - w->y0) * (w->x1 - w->x0), sum = 0;

@@ -95,8 +95,8 @@ void ti_num_tosa_reduce_product(tc_call *call) { reduce_plain(call, NULL, real_p
 void ti_num_tosa_reduce_max(tc_call *call) { reduce_nan(call, ti_max_i64, ti_nan_max); }
 void ti_num_tosa_reduce_min(tc_call *call) { reduce_nan(call, ti_min_i64, ti_nan_min); }
 
-/* Does v take the place of the largest number so far?  The first of equals stays, and so does the
- * first NaN, unless NaNs are ignored. */
+/* Whether v replaces the largest so far.  The first of equals stays, and so does the first NaN,
+ * unless NaNs are ignored. */
 static bool takes_over(tc_field_nan_mode mode, double most, double v)
 {
     if (mode == TC_nan_mode_ignore)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_rescale.c -- RESCALE: (x - input_zp) * multiplier / 2^shift + output_zp, held inside the
+/* tosa_rescale.c -- RESCALE: (x - input_zp) * multiplier / 2^shift + output_zp, saturated to the
  * type of the result, with one multiplier or one per channel of the last axis. */
 #include "fixed.h"
 #include "kernels.h"
 #include "tosa.h"
 
-/* A stored number of a type that is read without its sign. */
+/* A stored element of an unsigned type. */
 static int64_t unsigned_of(tc_dtype type, int64_t v)
 {
     return v & (int64_t)(UINT64_MAX >> (64 - tc_dtypes[type].bits));
 }
 
 /* INEXACT_ROUND: half up, with room for an error of 2^-22 of the result.  The specification's test
- * asks that negative numbers use that room upward, and never pass the exact quotient's next
+ * requires that negative values use that room upward, and never pass the exact quotient's next
  * integer. */
 static int64_t scaled_inexact(int64_t v, int64_t multiplier, int shift)
 {

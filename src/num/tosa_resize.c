@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosa_resize.c -- RESIZE: nearest and bilinear, at rational steps with offsets.
  *
- * Along y, with scale n/d, result row o stands at  o * d + offset = i * n + rest,  0 <= rest < n:
- * between input rows i and i + 1, both held inside the input, at the fraction rest / n. */
+ * Along y, with scale n/d, result row o is at  o * d + offset = i * n + rest,  0 <= rest < n:
+ * between input rows i and i + 1, both clamped to the input, at the fraction rest / n. */
 #include "kernels.h"
 #include "tosa.h"
 
@@ -25,7 +25,7 @@ static int64_t nearer(place p, int64_t scale_n)
     return 2 * p.rest >= scale_n ? p.second : p.first;
 }
 
-/* Where the four neighbours of a result pixel lie, and their weights in units of 1 / (yn * xn). */
+/* Offsets of the four neighbours of a result pixel, and their weights in units of 1 / (yn * xn). */
 typedef struct corner {
     int64_t at[4], weight[4];
 } corner;

@@ -120,7 +120,7 @@ static const tc_quant *copy_quant(tc_arena *arena, const tc_quant *q)
     return copy;
 }
 
-/* The place of a type; the usual ones, without quantization, need no memory to ask. */
+/* The slot of a type; common unquantized ones are found without allocating. */
 static void **slot_of(tc_ctx *ctx, const tc_type *type)
 {
     uint8_t plain[2 + sizeof type->dim];

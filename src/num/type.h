@@ -29,23 +29,23 @@ tc_dtype ti_dtype_from_pt2(int64_t code);
 tc_dtype ti_dtype_from_tosa(int64_t code);
 tc_dtype ti_dtype_from_et(int64_t code);
 
-/* The least and greatest stored number of an integer type. */
+/* The least and greatest stored value of an integer type. */
 int64_t ti_dtype_min(tc_dtype t);
 int64_t ti_dtype_max(tc_dtype t);
 
-/* The one record of this content; equal types are the same pointer. */
+/* The interned record; equal types are the same pointer. */
 const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type);
 const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
 const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
-/* The same bytes as an accelerator has them: TOSA has no u8, and reads it as i8 without its sign. */
+/* The same bytes as an accelerator sees them: TOSA has no u8, and reads it as unsigned i8. */
 const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type);
 
 /* Elements, or -1 when a dimension is negative, the rank too high or the product past 2^40. */
 int64_t ti_dims_count(int32_t rank, const int64_t *dim);
 
-/* A dimension that is not known before the program runs: TOSA 1.1 has programs with open sizes. */
+/* A dimension known at run time only: TOSA 1.1 has programs with open sizes. */
 enum { TC_OPEN = -1 };
-/* Some dimension is open, and nothing else is wrong with them. */
+/* Some dimension is open, and the others are valid. */
 bool ti_dims_open(int32_t rank, const int64_t *dim);
 static inline bool ti_type_open(const tc_type *t) { return ti_dims_open(t->rank, t->dim); }
 

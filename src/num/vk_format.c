@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* VkFormat, its name, components and their bits, what they mean, SPIR-V's number, how they lie. */
+/* VkFormat, its name, components and their bits, what they mean, SPIR-V's code, their layout. */
 static const tc_vk_format formats[] = {
     {9, "R8_UNORM", 1, 8, TC_VK_UNORM, 15, TC_VK_APART},
     {10, "R8_SNORM", 1, 8, TC_VK_SNORM, 20, TC_VK_APART},

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vk_format.h -- Vulkan's formats of image pixels: VkFormat's numbers, and what they mean. */
+/* vk_format.h -- Vulkan's formats of image pixels: VkFormat's values, and their meaning. */
 #ifndef TC_VK_FORMAT_H
 #define TC_VK_FORMAT_H
 
 #include "../base/base.h"
 
-/* How a component's bits are a number: codes over their largest, from 0 or -1 to 1; integers; floats. */
+/* How a component's bits encode a value: codes over their largest, from 0 or -1 to 1; integers;
+ * floats. */
 typedef enum tc_vk_number {
     TC_VK_UNORM,
     TC_VK_SNORM,
@@ -14,8 +15,8 @@ typedef enum tc_vk_number {
     TC_VK_SFLOAT
 } tc_vk_number;
 
-/* Where the components lie: apart, red first; apart, blue first; in one word of 32 bits, red in the
- * lowest: 10, 10, 10 and 2 bits, or floats without a sign of 11, 11 and 10. */
+/* Layout of the components: separate, red first; separate, blue first; in one word of 32 bits, red
+ * in the lowest: 10, 10, 10 and 2 bits, or floats without a sign of 11, 11 and 10. */
 typedef enum tc_vk_order { TC_VK_APART, TC_VK_BGRA, TC_VK_A2B10G10R10, TC_VK_B10G11R11 } tc_vk_order;
 
 typedef struct tc_vk_format {
@@ -31,10 +32,10 @@ typedef struct tc_vk_format {
 const tc_vk_format *ti_vk_format(uint32_t format);
 /* By Vulkan's name, in small or capital letters. */
 const tc_vk_format *ti_vk_format_named(const char *name);
-/* All of them, by number; NULL past the last. */
+/* All of them, by index; NULL past the last. */
 const tc_vk_format *ti_vk_format_at(size_t i);
 
-/* How a pixel lies in memory: so many numbers of so many bits. */
+/* Layout of a pixel in memory: elements and their bits. */
 static inline unsigned ti_vk_elements(const tc_vk_format *f)
 {
     return f->order >= TC_VK_A2B10G10R10 ? 1 : f->n;

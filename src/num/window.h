@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* window.h -- windows of up to three axes, as convolution, pooling and im2col see them.
  *
- * Position o and tap k of the window meet input place  o * stride - before + k * dilation.
- * Fewer than three axes stand at the end; the others have extent 1. */
+ * Position o and tap k of the window read input index  o * stride - before + k * dilation. Fewer
+ * than three axes are the last ones; the others have extent 1. */
 #ifndef TC_WINDOW_H
 #define TC_WINDOW_H
 
@@ -17,11 +17,11 @@ static inline int64_t ti_window_taps(const tc_window *w)
 {
     return w->kernel[0] * w->kernel[1] * w->kernel[2];
 }
-/* Positions come in lines along the last axis. */
+/* Positions are grouped in lines along the last axis. */
 static inline int64_t ti_window_lines(const tc_window *w) { return w->out[0] * w->out[1]; }
 static inline int64_t ti_window_plane(const tc_window *w) { return w->in[0] * w->in[1] * w->in[2]; }
 
-/* Where the input line that tap (kd, kh) of output line `line` meets begins; -1: in the padding. */
+/* Offset of the input line that tap (kd, kh) of output line `line` reads; -1: in the padding. */
 static inline int64_t ti_window_line(const tc_window *w, int64_t line, int64_t kd, int64_t kh)
 {
     int64_t d = line / w->out[1] * w->stride[0] - w->before[0] + kd * w->dilation[0];
@@ -46,7 +46,7 @@ static inline tc_inside ti_window_inside(const tc_window *w, int64_t kw)
 }
 
 /* The column matrix of output lines first .. first + lines:
- *   col[(channel, tap)][position] = x[channel][where they meet], 0 in the padding. */
+ *   col[(channel, tap)][position] = x[channel][input index], 0 in the padding. */
 void ti_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first,
                    int64_t lines, float *col);
 void ti_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first,
@@ -54,7 +54,7 @@ void ti_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_
 void ti_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
                    int64_t lines, uint64_t *col);
 
-/* The other way, adding:  x[channel][where they meet] += col[(channel, tap)][position]. */
+/* The inverse, adding:  x[channel][input index] += col[(channel, tap)][position]. */
 void ti_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,
                     int64_t lines, float *x);
 void ti_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first,

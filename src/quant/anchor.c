@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* anchor.c -- what ExecuTorch's Arm quantizer does differently: doc/anchor-parameters.md. */
+/* anchor.c -- what ExecuTorch's Arm quantizer does differently: doc/figures/anchor-parameters.md. */
 #include "dataflow.h"
 
 bool ti_anchor_shares(tc_op op)
@@ -25,7 +25,7 @@ bool ti_anchor_shares(tc_op op)
     return false;
 }
 
-/* The operators of PyTorch that the anchor tells apart and the graph does not, by their full names.
+/* PyTorch operators that the anchor distinguishes and the graph does not, by their full names.
  */
 static const char *const spellings[][2] = {
     [TC_SPELLED_MATMUL] = {"aten.matmul.default", NULL},

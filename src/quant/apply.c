@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply.c -- the float program becomes typed.
  *
- * A value may live twice: as the real number it was, and in its domain.  Each form is made where it
- * is first asked for: real numbers enter a domain by a rescale, and leave it by one.  Movement is
- * done in the form its operand has.  Constants are quantized for each reader: see quant_weights.c.
- * */
+ * A value may have two forms: real, and in its domain.  Each is created at its first use; a rescale
+ * converts between them.  Movement is done in the form its operand has.  Constants are quantized
+ * for each reader: see quant_weights.c.
+ */
 #include "apply.h"
 
 #include "../ir/verify.h"
@@ -86,7 +86,7 @@ tc_status ti_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
     if (v && !rw->now[v] && !a->typed[v] && old->def && old->def->op == TC_OP_const)
         rw->now[v] = start(a, old->type, old);
     tc_val now = v ? rw->now[v] : TC_NONE;
-    if (v && (!now || ti_type_of(rw->to, now)->quant)) /* what is bound may be the codes */
+    if (v && (!now || ti_type_of(rw->to, now)->quant)) /* the bound value may be the codes */
         TC_TRY(rescale(a, a->typed[v] ? a->typed[v] : now, old->type, loc, NULL, &rw->now[v]));
     *out = v ? rw->now[v] : TC_NONE;
     return TC_OK;
@@ -104,7 +104,7 @@ static tc_status typed_value(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *o
     return TC_OK;
 }
 
-/* Clamps unbounded numbers to the range of a type's codes: runtimes convert to integers first. */
+/* Clamps unbounded values to the range of a type's codes: runtimes convert to integers first. */
 static tc_status clamp_to(tc_apply *a, tc_val real, const tc_type *type, const tc_loc *loc,
                           tc_val *out)
 {
@@ -161,7 +161,7 @@ static tc_status operand(tc_apply *a, const tc_node *node, int i, tc_val *out)
 
 /* ---- nodes ---- */
 
-/* Results of the new node stand for those of the old one, in the form they have. */
+/* Results of the new node replace those of the old one, in the form they have. */
 static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
 {
     tc_rewrite *rw = a->rw;
@@ -172,9 +172,8 @@ static void bind(tc_apply *a, const tc_node *node, const tc_node *copy)
     }
 }
 
-/* Unmasked attention with 8-bit results uses 8-bit probabilities, as its softmax
- * would have had as a value of its own.  A decoder's, which is causal or masked, gathers what it
- * loses from step to step. */
+/* Unmasked attention with 8-bit results uses 8-bit probabilities, as its softmax would as a
+ * separate value.  A decoder's, causal or masked, accumulates the error from step to step. */
 static const void *attr_of(const tc_apply *a, const tc_node *node, const tc_val *in)
 {
     const tc_type *y = ti_apply_domain(a, node->out[0]);
@@ -258,7 +257,7 @@ static tc_status enter(tc_apply *a)
     return TC_OK;
 }
 
-/* An output of the program in integers, if that is wanted and possible. */
+/* An output of the program in integers, if requested and possible. */
 static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *out)
 {
     tc_rewrite *rw = a->rw;
@@ -279,7 +278,7 @@ static tc_status typed_output(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *
                    out);
 }
 
-/* What a buffer of codes holds next. */
+/* The next content of a buffer of codes. */
 static tc_status write_back(tc_apply *a, const tc_mutation *m, const tc_loc *loc, tc_val *out)
 {
     const tc_type *domain = ti_apply_domain(a, m->before);
@@ -304,7 +303,7 @@ static tc_status keep(tc_apply *a, tc_val v, const tc_loc *loc, tc_val *typed)
     return TC_OK;
 }
 
-/* A value that the signature or the next run reads is made in the form they want. */
+/* A value that the signature or the next run reads is created in the form they need. */
 static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
 {
     const tc_graph *g = a->rw->from;
@@ -321,11 +320,11 @@ static tc_status leave(tc_apply *a, tc_val v, const tc_loc *loc)
     TC_TRY(keep(a, v, loc, &typed));
     if (as_real || !typed)
         return ti_apply_real(a, v, loc, &real);
-    a->rw->now[v] = a->rw->now[v] ? a->rw->now[v] : typed; /* what is bound is never nothing */
+    a->rw->now[v] = a->rw->now[v] ? a->rw->now[v] : typed; /* the bound value is never none */
     return TC_OK;
 }
 
-/* Outputs that are integers by now. */
+/* Outputs that are integers now. */
 static void set_outputs(const tc_apply *a, const tc_val *old, tc_graph *g)
 {
     tc_module *m = g->module;
@@ -340,7 +339,7 @@ static void set_outputs(const tc_apply *a, const tc_val *old, tc_graph *g)
             m->out_port[k].val = codes[m->out_port[k].val];
 }
 
-/* Buffers that hold codes by now. */
+/* Buffers that hold codes now. */
 static void set_buffers(const tc_apply *a, const tc_mutation *old, tc_graph *g)
 {
     for (size_t i = 0; i < g->n_mutation; i++)
@@ -359,7 +358,7 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
         for (size_t i = 0; i < rw->from->n_in; i++)
             TC_TRY(keep(a, rw->from->in[i], node->loc, &(tc_val){TC_NONE}));
     }
-    if (node->op == TC_OP_const) /* made when it is asked for */
+    if (node->op == TC_OP_const) /* created on demand */
         return leave(a, node->out[0], node->loc);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     bool quantizes = ti_dataflow_quantizes(f, node), moves = ti_role_moves(node);

@@ -15,7 +15,7 @@ typedef struct tc_apply {
     tc_val
         *typed;  /* by old value: its form in a domain in the new graph; rw->now has the real one */
     tc_val
-        *narrow; /* by old value: its copy of 8 bits, where its domain has 16 of its own account */
+        *narrow; /* by old value: its 8-bit copy, if only its own domain has 16 bits */
     bool *is_out; /* by old value: it is an output */
     tc_val *out;  /* by old value: the integer form in the new graph that is the output, or none */
     tc_val *after; /* by mutation: what a buffer of codes holds next, in the new graph */
@@ -27,8 +27,7 @@ const tc_type *ti_apply_type(tc_ctx *ctx, const tc_type *real, tc_dtype dtype, i
                              int64_t hi, double scale, int64_t zero);
 /* The type of old value v in its domain; NULL: it has none. */
 const tc_type *ti_apply_domain(const tc_apply *a, tc_val v);
-/* The same as the node reads it: 8 bits of a value that has 16 on its own account, for a node that
- * takes no 16. */
+/* The same as the node reads it: 8 bits of a value with 16, for a node that does not take 16. */
 const tc_type *ti_apply_read(const tc_apply *a, const tc_node *node, tc_val v);
 
 /* Old value v in one of its forms. */
@@ -37,7 +36,7 @@ TC_MUST_USE tc_status ti_apply_real(tc_apply *a, tc_val v, const tc_loc *loc, tc
 /* quant_weights.c: a value known at compile time as codes of that type. */
 TC_MUST_USE tc_status ti_apply_constant(tc_apply *a, tc_val v, const tc_type *type,
                                         const tc_loc *loc, tc_val *out);
-/* The type for such a value that its own numbers give. */
+/* The type for such a value by its own range. */
 TC_MUST_USE tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting setting, const tc_type **out);
 /* Such a value as operand i of a quantized node: weights, bias, or an ordinary value. */
 TC_MUST_USE tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose_scales.c -- calibration: what was seen of each domain as a scale and a zero point. */
+/* choose_scales.c -- calibration: from the observations of each domain to a scale and a zero
+ * point. */
 #include "observing.h"
 
 #include <math.h>
@@ -78,7 +79,7 @@ static tc_grid choose(const tc_observing *o, size_t d, tc_arena *room)
                                                  : ti_search(room, s, bins, count, domain->after);
 }
 
-/* Numbers are clamped there that stand for "never". */
+/* Mask values are clamped there. */
 static bool is_cut(const tc_observing *o, const tc_domain *d)
 {
     for (size_t i = 0; o->domains->cut && i < d->n_val; i++)
@@ -96,7 +97,7 @@ static tc_grid with_room(tc_grid grid, const tc_setting *s)
     return (tc_grid){scale, s->symmetric ? 0 : s->qmin + 1 - (int64_t)nearbyint(lo / scale)};
 }
 
-/* By itself: what others are given does not matter. */
+/* Alone: independent of the other domains. */
 static void choose_one(void *what, size_t d, tc_arena *room)
 {
     const tc_observing *o = what;
@@ -113,7 +114,7 @@ static void choose_one(void *what, size_t d, tc_arena *room)
     domain->hi = (double)range.hi;
 }
 
-/* The domain whose codes a domain has, and how many times its steps. */
+/* The domain that a domain derives its codes from, and the factor of its scale. */
 static size_t base_of(const tc_domains *domains, size_t d, double *factor)
 {
     const tc_domain *domain = domains->domain;
@@ -126,8 +127,7 @@ static size_t base_of(const tc_domains *domains, size_t d, double *factor)
     return root;
 }
 
-/* A domain whose base was given other bits, by what it was merged with, has codes of its own: the
- * same range. */
+/* A domain whose base got other bits when merged has its own codes: the same range. */
 static void part_from_base(const tc_observing *o, size_t d)
 {
     tc_domain *domain = &o->domains->domain[d];

@@ -12,9 +12,9 @@ static double greatest(const tc_domain *d)
     return d->scale * (double)d->setting.qmax;
 }
 
-static const double nothing = 64, room = 32; /* e^-32 is nothing */
+static const double nothing = 64, room = 32; /* e^-32 is negligible */
 
-/* The scores' domain that operand i of a node is a mask over; -1: it is none. */
+/* The scores' domain that operand i of a node masks; -1: none. */
 static int32_t masked_by(const tc_node *node, int i, const tc_domains *domains)
 {
     bool sum = node->op == TC_OP_add && node->n_in == 2 && node->n_out == 1;
@@ -25,7 +25,7 @@ static int32_t masked_by(const tc_node *node, int i, const tc_domains *domains)
     return laid ? below : -1;
 }
 
-/* By domain: the largest scores that it is a mask over, where it is nothing else; else less than 0.
+/* By domain: the largest scores that it masks, if it is only a mask; else negative.
  */
 static double *mask_reach(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains)
 {
@@ -55,7 +55,7 @@ static double *mask_reach(tc_ctx *ctx, const tc_graph *g, const tc_domains *doma
     return most;
 }
 
-/* The domain has these steps, and those that have its codes, theirs. */
+/* Sets the domain's scale, and those of domains derived from it. */
 static void set_steps(tc_domains *domains, int32_t d, double scale)
 {
     domains->domain[d].scale = (double)(float)scale;
@@ -64,8 +64,8 @@ static void set_steps(tc_domains *domains, int32_t d, double scale)
             set_steps(domains, (int32_t)i, scale * domains->domain[i].factor);
 }
 
-/* What is laid over scores of at most `most` goes down to where even the largest of them is nothing
- * beside the smallest; from there on all is one. */
+/* A mask over scores of at most `most` reaches down to where even the largest score is negligible;
+ * below that all values are equivalent. */
 static void fit_mask(tc_domain *d, double most)
 {
     const tc_setting *s = &d->setting;
@@ -80,8 +80,8 @@ static void fit_mask(tc_domain *d, double most)
     }
 }
 
-/* The least of 1 and the factors by which others have the domain's codes: what is nothing there has
- * to be it behind them, too. */
+/* The least of 1 and the factors of derived domains: what is negligible here has to be so there,
+ * too. */
 static double least_factor(const tc_domains *domains, int32_t d)
 {
     double least = 1;
@@ -113,7 +113,7 @@ void ti_quant_fit_masks(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
-/* The finest steps that tell anything of the node's result; 0: as fine as may be. */
+/* Smallest useful scale of the node's result; 0: no limit. */
 static double finest(const tc_node *node, const tc_domains *domains, const tc_domain *d)
 {
     double coarsest = 0;
@@ -121,7 +121,8 @@ static double finest(const tc_node *node, const tc_domains *domains, const tc_do
         return d->setting.dtype == TC_i8 ? 0x1p-14 : 0;
     for (int i = 0; i < node->n_in && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
         int32_t part = domains->of[node->in[i]];
-        if (d->unmasked >= 0 && part != d->unmasked) /* a mask's steps are wide, and say nothing */
+        if (d->unmasked >= 0 && part != d->unmasked) /* a mask's steps are wide, and carry no
+                                                      * information */
             continue;
         coarsest = fmax(coarsest, part >= 0 ? domains->domain[part].scale : 0);
     }
@@ -201,22 +202,22 @@ static void join_alone(tc_ctx *ctx, tc_domains *all, int32_t part, int32_t whole
     d->fixed_range = false;
 }
 
-/* A part of a cat with so much less of a range has codes of its own, and the cat 16 bits; with so
- * much less, 16 bits are coarser than the part's own 8, and a cat that is only an output has
- * 32. */
+/* A part of a cat with a range smaller by this factor keeps its own codes, and the cat gets 16
+ * bits; by this one, 16 bits are coarser than the part's own 8, and a cat that is only an output
+ * gets 32. */
 enum { TIMES_APART = 8, TIMES_FAR = 64 };
-enum { LAST_OF_32 = 1 << 26 }; /* f32 holds most such codes, and rescales have room to spare */
+enum { LAST_OF_32 = 1 << 26 }; /* f32 holds most such codes, and rescales have enough range */
 
-/* What is known of cats that may stand in other cats: each is told what those that read it are. */
+/* Properties of cats that may be parts of other cats, propagated from their readers. */
 typedef struct meeting {
     tc_domains *all;
     const double *lo, *hi; /* by domain */
-    bool *wide; /* by domain: everybody who reads it, through cats too, takes 16 bits */
+    bool *wide; /* by domain: all readers, also through cats, take 16 bits */
     bool *ends; /* by domain: no operator computes with it, also not through cats */
-    bool *grown; /* by domain: a cat that was given more bits */
+    bool *grown; /* by domain: a cat that got more bits */
 } meeting;
 
-/* What was seen of a domain; of one with another's codes, what was seen there. */
+/* The observed range of a domain; of a derived one, that of its base. */
 static double extent_of(const meeting *m, int32_t d, const tc_setting *as)
 {
     double factor = 1;
@@ -227,8 +228,8 @@ static double extent_of(const meeting *m, int32_t d, const tc_setting *as)
     return factor * extent(as, m->lo[d], m->hi[d]);
 }
 
-/* How many times wider the cat's range is than its part's; 0: the cat's codes may not change, or
- * the part is all 0. */
+/* Ratio of the cat's range to the part's; 0: the cat's codes may not change, or the part is all
+ * 0. */
 static double times_wider(const meeting *m, tc_join j)
 {
     const tc_domain *w = &m->all->domain[j.whole];
@@ -238,7 +239,7 @@ static double times_wider(const meeting *m, tc_join j)
     return free && own > 0 ? all / own : 0;
 }
 
-/* From the readers back to what they read, over as many cats as there are. */
+/* From readers back to producers, once per cat. */
 static void ask_readers(meeting *m)
 {
     tc_domains *all = m->all;
@@ -259,7 +260,7 @@ static void ask_readers(meeting *m)
     }
 }
 
-/* Codes of so many bits, round 0. */
+/* Symmetric codes of so many bits. */
 static tc_setting wide_setting(tc_setting s, tc_dtype dtype)
 {
     s.dtype = dtype;
@@ -270,7 +271,7 @@ static tc_setting wide_setting(tc_setting s, tc_dtype dtype)
     return s;
 }
 
-/* The bits that the whole has on account of this part; i8: no more than it had. */
+/* The bits that the whole needs for this part; i8: no more than it had. */
 static tc_dtype bits_for(const meeting *m, tc_join j)
 {
     double times = times_wider(m, j);
@@ -286,7 +287,7 @@ static tc_dtype bits_for(const meeting *m, tc_join j)
 }
 
 /* Cats of parts with very different ranges get more bits, and so do cats of such cats; the parts
- * get domains of their own.  A part that nobody else reads goes out as an output does. */
+ * get domains of their own.  A part without another reader is treated as an output. */
 static void widen_cats(const meeting *m, bool *apart)
 {
     tc_domains *all = m->all;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config.c -- settings: presets, entries, and which of them holds for a node.
+/* config.c -- settings: presets, entries, and which applies to a node.
  *
- * Rules are patches.  For a node they are laid over the global scheme from the widest to the most
- * specific, so that the order in which they were written does not matter. */
+ * Rules are patches.  For a node they are applied to the global scheme from the widest to the most
+ * specific; the order in which they were written does not matter. */
 #include "quantizer.h"
 
 #include <math.h>
@@ -12,9 +12,9 @@
 /* ---- presets ---- */
 
 enum { SMALL8 = 10 };      /* percent of the weights, in the smallest layers */
-enum { A16W4_GROUP = 32 }; /* of input channels: what language models need with 4 bits */
-enum { PACKED_CODE = 15 }; /* the greatest, where the target compresses weights instead */
-enum { FEW_CODES = 31 };   /* the greatest of few */
+enum { A16W4_GROUP = 32 }; /* of input channels: language models need it with 4 bits */
+enum { PACKED_CODE = 15 }; /* the largest, if the target compresses weights instead */
+enum { FEW_CODES = 31 };   /* the largest of few codes */
 
 static const tc_setting act8 = {
     .dtype = TC_i8, .qmin = -128, .qmax = 127, .percentile = 99.99, .floor = TC_LEAST_SCALE};
@@ -30,7 +30,9 @@ static const tc_setting weight8 = {.dtype = TC_i8,
                                    .symmetric = true,
                                    .per_channel = true,
                                    .observer = TC_OBSERVER_minmax,
-                                   .floor = 0x1p-40};
+                                   .percentile = 99.99,
+                                   .floor = 0x1p-40,
+                                   .weight = true};
 
 /* group: input channels that share a step; 0: all of them. */
 static tc_setting weight4(int64_t group)
@@ -199,9 +201,17 @@ tc_patch ti_patch_all(const tc_setting *setting)
     return (tc_patch){has, *setting};
 }
 
-/* The codes that go with an element type. */
+/* The code range of an element type. */
 static void usual_codes(tc_setting *s)
 {
+    if (s->weight && s->dtype == TC_i8) {
+        s->qmin = weight8.qmin;
+        s->qmax = weight8.qmax;
+        s->symmetric = weight8.symmetric;
+        s->observer = weight8.observer;
+        s->group = weight8.group;
+        return;
+    }
     const tc_setting *like = s->dtype == TC_i16 ? &act16 : &act8;
     s->qmin = s->dtype == TC_u8 ? 0 : like->qmin;
     s->qmax = s->dtype == TC_u8 ? 255 : like->qmax;
@@ -235,10 +245,10 @@ tc_setting ti_setting_patched(tc_setting s, const tc_patch *patch)
         s.qmin = s.dtype == TC_i4 ? (s.group ? -8 : -7) : s.qmin;
         s.qmin = patch->has & TC_HAS_RANGE ? to->qmin : s.qmin;
     }
-    if (patch->has & TC_HAS_OBSERVER) {
+    if (patch->has & TC_HAS_OBSERVER)
         s.observer = to->observer;
+    if (patch->has & TC_HAS_PERCENTILE)
         s.percentile = to->percentile;
-    }
     if (patch->has & TC_HAS_FLOOR)
         s.floor = to->floor;
     if (patch->has & TC_HAS_FIXED) {
@@ -279,7 +289,7 @@ static bool type_matches(const char *type, const char *name)
     return ti_text_ends(type, name) && (n == m || type[n - m - 1] == '.');
 }
 
-/* "a.b" is about "a.b" and "a.b.c". */
+/* "a.b" matches "a.b" and "a.b.c". */
 static bool module_matches(const char *path, const char *name)
 {
     size_t n = strlen(name);
@@ -303,7 +313,7 @@ static bool matches(const tc_config_entry *entry, const tc_loc *loc, const char 
     }
 }
 
-/* a is laid over b.  Names are compared last, so that the order is one for all. */
+/* a overrides b.  Names are compared last, for a total order. */
 static bool narrower(const tc_config_entry *a, const tc_config_entry *b)
 {
     if (a->level != b->level)
@@ -353,7 +363,7 @@ bool ti_config_weights_free(const tc_config *config, const tc_loc *loc, const ch
 static const char *const level_words[] = {
     "the program", "the program's signature", "a module type", "a module", "an operator", "a node"};
 
-/* What an entry of this level might have been about in node k (inputs come after the nodes); NULL:
+/* What an entry of this level could have matched in node k (inputs come after the nodes); NULL:
  * nothing. */
 static const char *candidate(const tc_graph *g, tc_level level, size_t k)
 {
@@ -384,7 +394,7 @@ static tc_status matches_nothing(tc_ctx *ctx, const tc_config *config, const tc_
         for (size_t k = 0; k < g->n_node + g->n_in; k++) {
             const char *name = candidate(g, entry->level, k);
             name = name ? spoken(entry->level, name) : NULL;
-            if (!name || (rank > 0 && best[0] && ti_text_eq(name, best[0])) ||
+            if (!name || !*name || (rank > 0 && best[0] && ti_text_eq(name, best[0])) ||
                 (rank > 1 && best[1] && ti_text_eq(name, best[1])))
                 continue;
             size_t distance = ti_text_distance(entry->name, name);

@@ -5,7 +5,7 @@
  *     "modules": {...}, "module_types": {...}, "nodes": {...}, "targets": {...} }
  *
  * A entry is a preset's name, null for "leave in float", or an object: of activations and weights,
- * or of the fields of an activation.  Whatever is not known is an error with the nearest names. */
+ * or of the fields of an activation.  Unknown names are an error that lists the nearest. */
 #include "quantizer.h"
 
 #include <math.h>
@@ -26,22 +26,23 @@ _Static_assert(TC_COUNT(observer_names) == TC_OBSERVER_COUNT, "a name for every 
 
 #define BAD(r, ...) ti_error((r)->ctx, &(r)->loc, TC_E_CONFIG, __VA_ARGS__)
 
-/* A name that is none of `known`: says so, with the nearest. */
+/* A name not in `known`: an error, with the nearest. */
 static tc_status unknown(reader *r, const char *what, const char *name, const char *const *known,
                          size_t n)
 {
     tc_status status = BAD(r, "'%s' is no %s", name, what);
     const char *best = NULL;
-    size_t least = SIZE_MAX;
+    size_t least = ti_text_far(name);
+    tc_buf all;
+    ti_buf_init(&all, &r->ctx->arena);
     for (size_t i = 0; i < n; i++) {
-        size_t distance = ti_text_distance(name, known[i]);
-        if (distance < least) {
-            least = distance;
-            best = known[i];
-        }
+        ti_text_nearer(name, known[i], &least, &best);
+        ti_buf_printf(&all, "%s%s", i ? ", " : "", known[i]);
     }
     if (best)
         ti_note(r->ctx, &r->loc, "the nearest is '%s'", best);
+    else if (n)
+        ti_note(r->ctx, &r->loc, "there are %s", ti_buf_cstr(&all));
     return status;
 }
 
@@ -133,8 +134,7 @@ static tc_status read_number(reader *r, const char *key, const tc_json *value, t
         if (number <= 50 || number > 100)
             return wants(r, key, "a number above 50, at most 100");
         out->to.percentile = number;
-        out->to.observer = TC_OBSERVER_percentile;
-        out->has |= TC_HAS_OBSERVER;
+        out->has |= TC_HAS_PERCENTILE;
         return TC_OK;
     }
     if (number <= 0 || (float)number <= 0 || isinf((float)number))
@@ -191,6 +191,8 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
 static tc_status check_patch(reader *r, const char *what, const tc_patch *p, const tc_json *object)
 {
     TC_TRY(check_dtype(r, what, p));
+    if (ti_text_eq(what, "weights") && p->has & TC_HAS_FIXED)
+        return BAD(r, "weights cannot have a fixed scale: it follows from their values");
     if (ti_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_FIXED) {
@@ -213,6 +215,10 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
             return BAD(r, "codes %" PRId64 " to %" PRId64 ", and %s has %" PRId64 " to %" PRId64,
                        p->to.qmin, p->to.qmax, tc_dtypes[dtype].name, least, most);
     }
+    if (p->has & TC_HAS_PERCENTILE && p->has & TC_HAS_OBSERVER &&
+        p->to.observer != TC_OBSERVER_percentile)
+        return BAD(r, "'percentile' with the observer '%s': only the observer 'percentile' takes it",
+                   observer_names[p->to.observer]);
     bool fixed = p->has & TC_HAS_OBSERVER && p->to.observer == TC_OBSERVER_fixed;
     return fixed && !(p->has & TC_HAS_FIXED) ? BAD(r, "the observer 'fixed' needs a 'scale'")
                                              : TC_OK;
@@ -228,7 +234,12 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
         TC_TRY(name ? read_field(r, name, key->next, out) : wants(r, what, "keys that are "
                                                                            "strings"));
     }
-    return check_patch(r, what, out, object);
+    TC_TRY(check_patch(r, what, out, object));
+    if (out->has & TC_HAS_PERCENTILE) { /* which names the observer, too */
+        out->has |= TC_HAS_OBSERVER;
+        out->to.observer = TC_OBSERVER_percentile;
+    }
+    return TC_OK;
 }
 
 /* ---- entries ---- */
@@ -328,14 +339,14 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
 {
     tc_patch patch = {0};
     bool weights = ti_text_eq(key, "weights");
-    if (ti_text_eq(key, "observer"))
-        TC_TRY(read_observer(r, key, value, &patch));
-    else
+    if (!ti_text_eq(key, "observer"))
         TC_TRY(read_patch(r, key, value, &patch));
+    else {
+        TC_TRY(read_observer(r, key, value, &patch));
+        TC_TRY(check_patch(r, key, &patch, NULL));
+    }
     tc_setting *to = weights ? &r->config->global.weight : &r->config->global.act;
     r->config->group_free = r->config->group_free && !weights;
-    if (weights && patch.has & TC_HAS_FIXED)
-        return BAD(r, "weights cannot have a fixed scale: it follows from their values");
     *to = ti_setting_patched(*to, &patch);
     return TC_OK;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control_flow.c -- control flow passes integers: what is dequantized before a branch or a loop,
- * or after one, is dequantized inside.
+/* control_flow.c -- control flow passes integers: a dequantize before or after a branch or loop
+ * moves inside.
  *
- * An operand goes in as it is stored.  A branch's result comes out in the domain that all its
- * readers want.  What a loop carries has a domain of its own, i32 with 27 bits for the largest
- * number that goes in or comes round. */
+ * Operands are passed as stored.  A branch's result has the domain that all its readers want.  Loop
+ * state gets its own domain, i32 with 27 bits for the largest value that enters or is carried. */
 #include <math.h>
 
 #include "quantizer.h"
@@ -12,7 +11,7 @@
 typedef struct carrying {
     tc_ctx *ctx;
     tc_graph *g;       /* the graph of the node */
-    size_t at;         /* its place there */
+    size_t at;         /* its index there */
     tc_node *node;
     tc_graph *sub[2];  /* what it runs: branches, or condition and body */
 } carrying;
@@ -26,7 +25,7 @@ static tc_val stored_of(const tc_graph *g, tc_val v)
     return real ? def->in[0] : TC_NONE;
 }
 
-/* A rescale of v to a type, put before node `at` of the graph. */
+/* A rescale of v to a type, inserted before node `at` of the graph. */
 static tc_val put_rescale(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     tc_node *node = ti_graph_add(g, TC_OP_rescale, NULL, &v, 1, 1, loc);
@@ -36,8 +35,8 @@ static tc_val put_rescale(tc_graph *g, size_t at, tc_val v, const tc_type *type,
     return node->out[0];
 }
 
-/* v, which was real, now has a domain: rescales read it as it is, the others through one more, put
- * at `at`. */
+/* v, which was real, now has a domain: rescales read it directly, others through a new rescale at
+ * `at`. */
 static void give_domain(tc_graph *g, size_t at, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     const tc_type *real = ti_type_of(g, v);
@@ -58,7 +57,7 @@ static void give_domain(tc_graph *g, size_t at, tc_val v, const tc_type *type, c
             g->out[i] = as_real;
 }
 
-/* An operand of the node as it is stored, and so for both graphs. */
+/* An operand of the node in stored form, in both graphs. */
 static void take_stored(carrying *c, int operand, int input)
 {
     tc_val stored = stored_of(c->g, c->node->in[operand]);
@@ -113,7 +112,7 @@ static void carry_branches(carrying *c)
 
 /* ---- loops ---- */
 
-/* The largest number of a domain. */
+/* The largest magnitude of a domain. */
 static double reach(const tc_type *t)
 {
     double most = 0;
@@ -135,7 +134,7 @@ static const tc_type *carried_type(tc_ctx *ctx, const tc_type *in, const tc_type
     return ti_type_intern(ctx, &t);
 }
 
-/* Carried number i: where it enters, in both graphs, where it comes round, and where it leaves. */
+/* Loop state i: its entry, in both graphs, its update, and its exit. */
 static void carry_round(carrying *c, int i)
 {
     tc_graph *body = c->sub[1];
@@ -158,7 +157,7 @@ static void carry_loop(carrying *c)
         take_stored(c, i, i);
 }
 
-/* Graphs that several nodes run keep their types. */
+/* Graphs run by several nodes keep their types. */
 static bool runs_alone(const tc_module *module, const tc_graph *sub)
 {
     int n = 0;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* correct.c -- weights and biases of the typed program, corrected product by product.
  *
- * The real and the typed program run side by side over a few samples, all samples abreast
+ * The real and the typed program run over a few samples, all samples layer by layer
  * (samples_abreast.c): before each convolution or linear layer, in the order of the graph, its
- * weights may be rounded anew (feedback.c), and channel c of the typed one is moved by
+ * weights may be rounded again (feedback.c), and channel c of the typed one is moved by
  *
  *   d_c = mean(real - typed)       over samples and positions, before the activation
  *
- * rounded to the grid of the bias, and the run goes on with the new numbers.  The means follow from
- * those of the layer's windows: mean(w x + b) = w mean(x) + b.  New codes of a row are kept only if
- * they lower its error on samples that had no part in finding them.  Which samples: those with the
- * least content hash, so that their order does not matter; sums are taken in that order. */
+ * rounded to the grid of the bias, and the run continues with the new constants.  The means follow
+ * from those of the layer's windows: mean(w x + b) = w mean(x) + b.  New codes of a row are kept
+ * only if they lower its error on other samples than those they were found with.  Samples are those
+ * with the least content hash, whatever their order; sums are taken in that order. */
 #include "correct.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static tc_tensor codes_of(const correction *c, const tc_layer *l)
 
 /* ---- weights ---- */
 
-/* Rows of the new codes that do not pay are taken back. */
+/* Rows of new codes that do not pay are restored. */
 static void keep_good_rows(const correction *c, const tc_layer *l, tc_tensor old,
                            const double *before, const double *after)
 {
@@ -161,7 +161,7 @@ static tc_tensor bias_of(const tc_graph *g, const tc_node *node)
     return ti_tensor_of(g, node->n_in > 2 ? node->in[2] : TC_NONE);
 }
 
-/* All that the means of the results follow from is known. */
+/* Everything needed for the means of the results is known. */
 static bool means_follow(const correction *c, const tc_layer *l)
 {
     const tc_graph *g = c->abreast.graph[TC_REAL];
@@ -193,7 +193,7 @@ static void follow_means(correction *c, const tc_layer *l, double *difference)
     }
 }
 
-/* How far each channel has to move, in steps. */
+/* How far each channel moves, in steps. */
 static tc_status move(correction *c, const tc_layer *l)
 {
     tc_mark mark = ti_arena_mark(&c->ctx->scratch);
@@ -244,8 +244,8 @@ static tc_status run_both(correction *c)
 
 /* ---- the whole ---- */
 
-/* Multiplications that rounding a layer's rows together takes: sums over windows of all samples
- * but those on which codes are tried, and the descent. */
+/* Multiplications for rounding a layer's rows jointly: sums over windows of all samples but those
+ * that test the codes, and the descent. */
 static double rounding_work(const correction *c, const tc_layer *l)
 {
     size_t n = c->abreast.picked.n, learned = n - (n + TC_TRY_EVERY - 1) / TC_TRY_EVERY;
@@ -258,8 +258,7 @@ static double work_per_weight(const correction *c, const tc_layer *l)
     return rounding_work(c, l) / (double)(l->shape.rows * l->shape.k);
 }
 
-/* Of the layers those that take the least work for a weight, as many as the work is enough for;
- * of equal ones the first. */
+/* Layers with the least work per weight, as many as the budget allows; ties by order. */
 static void keep_within_work(correction *c)
 {
     tc_mark mark = ti_arena_mark(&c->ctx->scratch);
@@ -284,7 +283,7 @@ static void keep_within_work(correction *c)
     ti_arena_rewind(&c->ctx->scratch, mark);
 }
 
-/* Windows of as many samples as there are, for rows of a length that is worth it. */
+/* Windows of all samples, for rows long enough to pay. */
 static void settle_shapes(correction *c)
 {
     for (size_t i = 0; i < c->n; i++) {
@@ -298,7 +297,7 @@ static void settle_shapes(correction *c)
     keep_within_work(c);
 }
 
-/* What is asked for, and where what comes of it goes. */
+/* The request, and where the result goes. */
 typedef struct task {
     tc_ctx *ctx;
     tc_module *real, *typed;

@@ -15,10 +15,10 @@ typedef struct tc_layer {
     tc_replaced *out;
     int axis;          /* of the channels in the result */
     int64_t n;         /* channels */
-    double positions;  /* numbers in a channel */
-    bool rounds;       /* its weights are rounded anew */
+    double positions;  /* elements in a channel */
+    bool rounds;       /* its weights are rounded again */
     bool windows;      /* shape is known */
-    bool loads;        /* the typed program's weights can be given to it anew */
+    bool loads;        /* the typed program's weights can be replaced */
     size_t step[2];    /* of both programs: the first of its own */
     tc_columns shape;
     tc_setting setting;
@@ -44,11 +44,11 @@ typedef struct tc_side {
     const int8_t *order;
 } tc_side;
 
-/* What a thread has. */
+/* State of a thread. */
 typedef struct tc_guide {
     struct tc_abreast *all;
     size_t sample;  /* in hand */
-    tc_arena *room; /* of the piece of work in hand */
+    tc_arena *room; /* of the current piece of work */
     tc_side side[2];
 } tc_guide;
 
@@ -61,23 +61,23 @@ typedef struct tc_abreast {
     tc_traveller *traveller;
     tc_guide *guide; /* by thread */
     size_t n_thread, n_part; /* for samples; for parts of other work */
-    bool brief;              /* 16 bits are enough for what waits */
+    bool brief;              /* 16 bits are enough for parked values */
     const tc_layer *now;     /* the layer that they are before, or on the way to */
-    const tc_layer *passing; /* the one that they pass on the way, or NULL */
+    const tc_layer *passing; /* the layer just passed, or NULL */
     tc_arena packed[2];      /* its weights in both programs */
-    /* For what is done with each sample. */
+    /* For work on each sample. */
     double *sums;
     bool *differs;
 } tc_abreast;
 
-enum { TC_ABREAST_LEAST = 4, TC_TRY_EVERY = 4 /* samples: codes are tried */ };
+enum { TC_ABREAST_LEAST = 4, TC_TRY_EVERY = 4 /* samples: codes are tested */ };
 
 static inline const tc_node *ti_layer_node(const tc_layer *l, int which)
 {
     return which == TC_REAL ? l->pair.real : l->pair.sim;
 }
 
-/* Plans and at most so many samples; layers get their steps. */
+/* Plans and at most n samples; layers get their steps. */
 TC_MUST_USE tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n,
                                          const tc_samples *samples, size_t most,
                                          const tc_domains *domains);
@@ -85,24 +85,24 @@ TC_MUST_USE tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t 
 /* All samples go on to a->now, past a->passing, whose results take its new codes and moves. */
 TC_MUST_USE tc_status ti_abreast_go(tc_abreast *a);
 
-/* The weights of a->now in both programs, the typed ones as these codes; and gone. */
+/* Loads the weights of a->now in both programs, the typed ones as these codes; and unloads them. */
 void ti_abreast_load(tc_abreast *a, tc_tensor codes);
 void ti_abreast_unload(tc_abreast *a);
 
-/* Whether the input of a->now is at hand in both programs. */
+/* Whether the input of a->now is available in both programs. */
 bool ti_abreast_has_input(const tc_abreast *a);
 /* It, in a sample: see tc_feedback.  who: a tc_abreast. */
 tc_tensor ti_abreast_input(void *who, size_t sample, int program, tc_some_channels some,
                            tc_arena *room, const int8_t **order);
 
-/* By program and number of a window of a->now: its mean over all positions and samples. */
+/* By program and window element of a->now: its mean over all positions and samples. */
 void ti_abreast_means(tc_abreast *a, double *mean[2]);
 /* The difference of both programs' results in a->now, real less typed, by channel: its mean over
  * all positions and samples.  Weights are loaded. */
 TC_MUST_USE tc_status ti_abreast_differences(tc_abreast *a, double *mean);
 
-/* Errors of a->now by channel, their means taken off, on the samples that codes are tried on: with
- * the codes that are loaded, and with those of a->now->out.  false: they cannot be compared. */
+/* Errors of a->now by channel, without their means, on the samples that test codes: with the loaded
+ * codes, and with those of a->now->out.  false: they cannot be compared. */
 TC_MUST_USE tc_status ti_abreast_try(tc_abreast *a, tc_tensor old, double *before, double *after,
                                      bool *comparable);
 

@@ -63,7 +63,7 @@ static bool holds_huge(const tc_ctx *ctx, tc_tensor t)
     return i < n;
 }
 
-/* Numbers without bound go through these. */
+/* Unbounded values pass through these. */
 static bool passes_huge(const tc_node *node, int i)
 {
     switch (node->op) {
@@ -129,12 +129,12 @@ double ti_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x)
 
 enum { CLOCK_MOST = 1024 }; /* elements */
 
-/* Counters, positions and what is made of them: a program with inputs computes them as they are.
- * How far they reach follows from the number of calls, which calibration does not know. */
+/* Counters, positions and what derives from them: a program with inputs computes them in integers.
+ * Their range depends on the number of calls, which calibration does not know. */
 static void find_clocks(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
-    for (size_t i = 0; i < g->n_mutation && g->n_in; i++) /* others change it: no counter */
+    for (size_t i = 0; i < g->n_mutation && g->n_in; i++) /* others change it: not a counter */
         f->clock[g->mutation[i].before] = g->mutation[i].before != g->mutation[i].after;
     for (bool changed = true; changed;) {
         for (size_t k = 0; k < g->n_node; k++) {
@@ -178,7 +178,7 @@ static bool sums_over(const tc_dataflow *f, tc_val v, tc_val from, int depth)
 bool ti_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
 {
     const tc_mutation *m = &f->g->mutation[mutation];
-    for (tc_val v = m->after; v != m->before;) { /* movement alone keeps every number as it is */
+    for (tc_val v = m->after; v != m->before;) { /* movement alone keeps every element */
         const tc_node *def = ti_def(f->g, v);
         bool moves = def && def->n_in && ti_role_carries(def, 0);
         if (!moves)
@@ -190,8 +190,8 @@ bool ti_dataflow_accumulates(const tc_dataflow *f, size_t mutation)
 
 /* ---- attention ---- */
 
-/* Whether v comes from a product through nothing but scaling, masks and movement, each read once,
- * or is masked itself; if so, all on the way are scores. */
+/* Whether v comes from a product through scaling, masks and movement only, each read once, or is
+ * masked itself; if so, everything on the way is scores. */
 static bool find_scores(tc_dataflow *f, tc_val v, int depth)
 {
     const tc_node *def = ti_def(f->g, v);
@@ -217,8 +217,8 @@ static bool find_scores(tc_dataflow *f, tc_val v, int depth)
     return found;
 }
 
-/* A mask that was not recognized, and that is added to scores only: it has a range, the
- * part of it that a softmax tells from nothing (ti_quant_fit_masks). */
+/* A mask that was not recognized, and that is added to scores only: its range is the part that a
+ * softmax distinguishes from 0 (ti_quant_fit_masks). */
 static bool lies_over_scores(const tc_dataflow *f, tc_val v)
 {
     bool any = false;
@@ -249,7 +249,7 @@ static void clear_masks(tc_dataflow *f)
     }
 }
 
-/* The reader finds extremes alone, or hands on to such: numbers beyond all others may as well be
+/* The reader uses only extremes, or feeds such a reader: values beyond all others may be clamped
  * just outside of them. */
 static bool asks_order(const tc_dataflow *f, const tc_use *use)
 {
@@ -270,7 +270,7 @@ static bool asks_order(const tc_dataflow *f, const tc_use *use)
     }
 }
 
-/* Choices that only such operators read keep codes. */
+/* Selections that only such operators read keep codes. */
 static void cut_ordered(tc_dataflow *f, const float *never)
 {
     const tc_graph *g = f->g;
@@ -289,7 +289,7 @@ static void cut_ordered(tc_dataflow *f, const float *never)
     }
 }
 
-/* ---- who is quantized ---- */
+/* ---- which operators are quantized ---- */
 
 static bool never_quantized(tc_op op)
 {
@@ -304,8 +304,9 @@ bool ti_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
            !f->clock[node->out[0]] && !f->asked[node->out[0]];
 }
 
-/* Its result has an accumulator's domain when nothing narrower is asked for (widen_accumulators.c).
- * */
+/* Its result gets an accumulator's domain unless a narrower one is requested
+ * (widen_accumulators.c).
+ */
 static bool accumulates(const tc_dataflow *f, const tc_node *node)
 {
     switch (node->op) {
@@ -343,7 +344,7 @@ static bool waits(const tc_dataflow *f, const tc_node *node)
 }
 
 /* `moved`: values that are only moved count too, for programs that only move data.  Whether any
- * value is born. */
+ * value is produced. */
 static bool mark_born(tc_dataflow *f, bool moved)
 {
     const tc_graph *g = f->g;
@@ -375,7 +376,7 @@ static void find_born(tc_dataflow *f)
         mark_born(f, true);
 }
 
-/* From the readers back to the makers. */
+/* From readers back to producers. */
 static void find_needs(tc_dataflow *f)
 {
     const tc_graph *g = f->g;
@@ -404,7 +405,7 @@ static void find_needs(tc_dataflow *f)
     }
 }
 
-/* Buffers that quantized operators read or write hold codes; that may make more of them do. */
+/* Buffers that quantized operators read or write hold codes, which may make more buffers do so. */
 static void find_forms(tc_dataflow *f)
 {
     const tc_graph *g = f->g;

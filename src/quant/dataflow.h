@@ -18,17 +18,17 @@ typedef struct tc_dataflow {
     const tc_use *use; /* of value v: use[first[v]] .. use[first[v + 1] - 1] */
     const uint32_t *first;
     bool *leaves;      /* read by the signature or kept from run to run */
-    bool *state;       /* what the program changes, before it does */
+    bool *state;       /* a mutable buffer before it is changed */
     bool *typed_state; /* by mutation: the buffer holds codes; what is read and what is written back
                           share a domain */
-    bool *clock;       /* follows from such buffers and constants alone: counters, positions */
+    bool *clock;       /* derived from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
-    bool *huge;        /* holds infinities, or numbers that stand for them */
-    bool *asked;       /* stays in float: a code does not hold enough of it (precision_needs.c) */
-    bool *mask;        /* would be huge, but is added to scores alone, and is clamped there */
-    bool *cut;         /* would be huge, but its readers ask for the order alone: it is clamped */
+    bool *huge;        /* holds infinities, or values that stand for them */
+    bool *asked;       /* stays in float: a code loses too much of it (precision_needs.c) */
+    bool *mask;        /* would be huge, but is only added to scores, and clamped there */
+    bool *cut;         /* would be huge, but its readers use the order only: it is clamped */
     bool *score;       /* on the way from a product to a softmax */
-    bool *waits;       /* a product or sum that its one reader clamps, and permutes before it */
+    bool *waits;       /* a product or sum that its only reader clamps, and permutes before it */
     bool *born;        /* made by a quantized operator, or moved from there */
     bool *need_typed;  /* read by a quantized operator, maybe after movement */
     bool *need_real;   /* read by others */
@@ -43,7 +43,7 @@ tc_dataflow ti_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
 /* precision_needs.c: fills `asked`. */
 void ti_dataflow_find_asked(tc_ctx *ctx, tc_dataflow *f);
 
-/* A buffer whose new contents are a sum over its old ones: errors pile up in it. */
+/* A buffer whose new contents are a sum over its old ones: errors accumulate. */
 bool ti_dataflow_accumulates(const tc_dataflow *f, size_t mutation);
 /* Its node is quantized. */
 bool ti_dataflow_quantizes(const tc_dataflow *f, const tc_node *node);
@@ -52,7 +52,7 @@ bool ti_dataflow_wants_domain(const tc_dataflow *f, tc_val v);
 /* The only reader of v; or NULL. */
 const tc_node *ti_dataflow_reader(const tc_dataflow *f, tc_val v);
 
-/* The constant factor of a multiplication or division by one number; 0: it is none. *x: the other
+/* The constant factor of a multiplication or division by a scalar; 0: none. *x: the other
  * operand. */
 double ti_dataflow_factor(const tc_dataflow *f, const tc_node *node, tc_val *x);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* domains.c -- which values share a scale and zero point.
  *
- * Classes of a union-find.  A value and its moved copies are one class.  What meets in a cat
- * (where, pad, ...) is one class when nobody else reads it; otherwise the ranges decide later
- * between one scale and a rescale. Every other operator has free operands and results. */
+ * Classes of a union-find.  A value and its moved copies are one class.  Operands of a cat (where,
+ * pad, ...) are one class when they have no other reader; otherwise the ranges decide later between
+ * one scale and a rescale. Every other operator has independent operands and results. */
 #include "dataflow.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ typedef struct classes {
     tc_setting *setting; /* of the class, at its root */
     tc_level *level;     /* how specific that setting is */
     bool *has;           /* the value has a domain */
-    bool *part;          /* at the root: read by a cat alone, and not yet one class with it */
+    bool *part;          /* at the root: read by a cat only, and not yet merged with it */
 } classes;
 
 /* ---- union-find ---- */
@@ -29,7 +29,7 @@ static tc_val find(classes *c, tc_val v)
     return v;
 }
 
-/* One domain can serve both. */
+/* Whether one domain can serve both. */
 static bool compatible(const tc_setting *a, const tc_setting *b)
 {
     bool fixed = a->observer == TC_OBSERVER_fixed && b->observer == TC_OBSERVER_fixed;
@@ -37,7 +37,7 @@ static bool compatible(const tc_setting *a, const tc_setting *b)
            a->symmetric == b->symmetric && (!fixed || (a->scale == b->scale && a->zero == b->zero));
 }
 
-/* Whether setting a goes before b: the more specific, then the more precise. */
+/* Whether setting a has priority over b: the more specific, then the more precise. */
 static bool stronger(const tc_setting *a, tc_level a_level, const tc_setting *b, tc_level b_level)
 {
     if (a_level != b_level)
@@ -71,7 +71,7 @@ static void join(classes *c, tc_val a, tc_val b)
 
 /* ---- settings of values ---- */
 
-/* What the readers of a value wish for that is not made by a quantized operator. */
+/* The setting for a value not made by a quantized operator, by its readers. */
 static void readers_wish(classes *c, tc_val v)
 {
     const tc_dataflow *f = &c->flow;
@@ -101,7 +101,7 @@ static tc_setting wide(void)
         .dtype = TC_i16, .qmin = -32768, .qmax = 32767, .symmetric = true, .floor = TC_LEAST_SCALE};
 }
 
-/* A value that movement made: as the numbers that were moved, unless it was named itself. */
+/* A moved value: the setting of its source, unless it was named itself. */
 static void moved_setting(classes *c, const tc_node *node, tc_val v)
 {
     const tc_dataflow *f = &c->flow;
@@ -113,7 +113,7 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
         if (!ti_role_carries(node, i) || !c->has[x])
             continue;
         if (any && !compatible(&c->setting[v],
-                               &c->setting[x])) { /* operands disagree: its own word counts */
+                               &c->setting[x])) { /* operands disagree: its own setting holds */
             c->setting[v] = f->scheme[v].act;
             c->level[v] = f->level[v];
             return;
@@ -126,7 +126,7 @@ static void moved_setting(classes *c, const tc_node *node, tc_val v)
     }
 }
 
-/* A port of the program: as its own entry says.  8 bits without sign are 8 bits with one inside. */
+/* A port of the program: by its own entry.  8 bits unsigned are 8 bits signed inside. */
 static void port_setting(classes *c, tc_val v, const tc_patch *port)
 {
     tc_patch p = *port;
@@ -175,7 +175,7 @@ static void set_values(classes *c)
 
 /* ---- joining ---- */
 
-/* Movement that adds no number of its own: the same numbers, or some of them. */
+/* Movement without new values: the same elements, or some of them. */
 static bool only_moves(const tc_node *node)
 {
     int carried = 0;
@@ -188,7 +188,7 @@ static bool only_moves(const tc_node *node)
     return carried == 1 && node->op != TC_OP_where;
 }
 
-/* An operand whose numbers the result has, in one domain with it. */
+/* An operand whose elements the result holds, in one domain with it. */
 static bool shared(const classes *c, const tc_node *node, int operand)
 {
     return ti_role_carries(node, operand) &&
@@ -209,8 +209,8 @@ static void join_moved(classes *c)
     }
 }
 
-/* A buffer and what is written back to it are one class, whatever each by itself would be; one that
- * sums up over the calls has 16 bits, so that the errors do not. */
+/* A buffer and what is written back to it are one class; one that accumulates over calls has 16
+ * bits, to keep its error small. */
 static void join_state(classes *c)
 {
     const tc_dataflow *f = &c->flow;
@@ -249,7 +249,7 @@ static void join_anchor(classes *c)
     }
 }
 
-/* The movement goes on inside the class. */
+/* The movement continues inside the class. */
 static bool inside(classes *c, tc_val v, const tc_use *use)
 {
     const tc_node *node = use->node;
@@ -283,8 +283,8 @@ static bool is_given(const classes *c, tc_val root)
     return c->setting[root].observer == TC_OBSERVER_fixed;
 }
 
-/* What meets in a node: one class where nobody else reads it, else a question for later.  So is
- * what meets in a cat: boxes and scores of a detector may be far apart. */
+/* Operands of a node: one class if they have no other reader, else decided later.  So are operands
+ * of a cat: boxes and scores of a detector may have very different ranges. */
 static void join_met(classes *c, tc_domains *out)
 {
     const tc_dataflow *f = &c->flow;
@@ -297,7 +297,7 @@ static void join_met(classes *c, tc_domains *out)
         for (int i = 0; i < node->n_in; i++) {
             tc_val x = node->in[i];
             if (!shared(c, node, i) || !c->has[x] ||
-                f->score[node->out[0]]) /* a mask over scores: a range of its own */
+                f->score[node->out[0]]) /* a mask over scores: its own range */
                 continue;
             bool alone = reader[find(c, x)] == node;
             bool cats = ti_role_puts_together(node->op) &&
@@ -308,7 +308,7 @@ static void join_met(classes *c, tc_domains *out)
             }
             c->part[find(c, x)] = c->part[find(c, x)] || alone;
             tc_grow(&c->ctx->arena, out->join, out->n_join,
-                    cap); /* values for now, domains once they are numbered */
+                    cap); /* values at first, domains once they are numbered */
             out->join[out->n_join++] = (tc_join){
                 .part = (int32_t)x, .whole = (int32_t)node->out[0], .alone = alone, .cat = cats};
         }
@@ -317,7 +317,7 @@ static void join_met(classes *c, tc_domains *out)
 
 /* ---- domains ---- */
 
-/* scale and zero for a range that is known. */
+/* scale and zero for a known range. */
 static void natural_scale(tc_domain *d)
 {
     const tc_setting *s = &d->setting;
@@ -331,7 +331,7 @@ static void natural_scale(tc_domain *d)
     }
 }
 
-/* Whether value v adds new numbers to its class. */
+/* Whether value v adds new elements to its class. */
 static bool brings(classes *c, tc_val v)
 {
     const tc_node *def = ti_def(c->flow.g, v);
@@ -373,7 +373,7 @@ static void number_domains(classes *c, tc_domains *out)
     }
 }
 
-/* The class has one maker, and that multiplies another class by a number: same codes. */
+/* The class has one producer, which multiplies another class by a scalar: same codes. */
 static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *maker)
 {
     tc_val x;
@@ -388,7 +388,7 @@ static void derive(classes *c, tc_domains *out, tc_domain *d, const tc_node *mak
     d->factor = factor;
 }
 
-/* Scores that a mask or a bias was laid over: the domain of those below it. */
+/* Scores with a mask or a bias added: the domain of those below it. */
 static int32_t scores_below(const classes *c, const tc_domains *out, const tc_node *maker)
 {
     const tc_dataflow *f = &c->flow;
@@ -404,7 +404,7 @@ static int32_t scores_below(const classes *c, const tc_domains *out, const tc_no
     return -1;
 }
 
-/* Read by a cat that has a domain of its own. */
+/* Read by a cat with its own domain. */
 static bool meets(const classes *c, const tc_use *use)
 {
     const tc_node *node = use->node;
@@ -412,7 +412,7 @@ static bool meets(const classes *c, const tc_use *use)
            shared(c, node, use->operand);
 }
 
-/* Held from run to run. */
+/* Kept from run to run. */
 static bool is_kept(const tc_dataflow *f, tc_val v)
 {
     bool kept = f->state[v];
@@ -421,7 +421,7 @@ static bool is_kept(const tc_dataflow *f, tc_val v)
     return kept;
 }
 
-/* The softmax that reads what positive factors make of a value, each the only reader; or the node.
+/* The softmax that reads a value through positive factors, each the only reader; or the node.
  */
 static const tc_node *past_factors(const tc_dataflow *f, const tc_node *node)
 {
@@ -438,7 +438,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     const tc_node *maker = NULL;
     size_t n_maker = 0;
     bool natural = !f->config->anchor, leaf = false, read = false, shares = true;
-    d->all_wide = d->made_wide = d->made_expensive = true;
+    d->all_wide = d->made_wide = d->made_expensive = d->shares = true;
     for (size_t i = 0; i < d->n_val; i++) {
         tc_val v = d->val[i];
         leaf = leaf || f->leaves[v];
@@ -466,6 +466,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         bool gives = !maker || ti_role_moves(maker) || ti_role_gives_wide(maker->op);
         d->made_wide = d->made_wide && gives;
         shares = shares && (gives || ti_role_shares(maker->op));
+        d->shares = d->shares && maker && maker->op == TC_OP_softmax;
         d->made_expensive = d->made_expensive && (gives || ti_role_shares(maker->op) ||
                                                   ti_role_bears_wide(maker->op));
         natural = natural && maker && ti_role_natural(maker->op, &lo, &hi) &&
@@ -477,6 +478,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
         n_maker++;
     }
     d->output = leaf && !read;
+    d->shares = d->shares && n_maker;
     d->made_wide = d->made_wide || (d->output && shares); /* once, at the end of the program */
     if (d->setting.observer == TC_OBSERVER_fixed) {
         d->scale = (double)(float)d->setting.scale;
@@ -496,7 +498,7 @@ static void describe(classes *c, tc_domains *out, tc_domain *d, const tc_node *r
     d->after = curve && ti_dataflow_quantizes(f, reader) ? reader : NULL;
 }
 
-/* Joins by domain.  Those that cannot be are settled; only cats ask further. */
+/* Joins by domain.  Impossible ones are settled; only cats are decided later. */
 static void settle_joins(tc_domains *out)
 {
     size_t kept = 0;
@@ -513,8 +515,8 @@ static void settle_joins(tc_domains *out)
     out->n_join = kept;
 }
 
-/* Parts that are cut out of one value share its domain, those that nobody reads too: a node moves
- * codes or real numbers, never some of each. */
+/* Parts split from one value share its domain, unused ones too: a node moves either codes or real
+ * values. */
 static void settle_parts(classes *c)
 {
     const tc_graph *g = c->flow.g;

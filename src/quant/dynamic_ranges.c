@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dynamic_ranges.c -- values quantized by ranges that are chosen when the program runs become real
- * again.
+/* dynamic_ranges.c -- values quantized with ranges computed at run time become real again.
  *
  *   dequantize(quantize(x, s, z), s, z)  =>  x      s computed
- *   dequantize(constant codes)           =>  the real numbers they stand for
+ *   dequantize(constant codes)           =>  their real values
  *
- * Integer targets have no ranges of that kind: the values take some from calibration data instead,
- * as those of any float model do. */
+ * Integer targets have no run-time ranges: they come from calibration data instead, as for any
+ * float model. */
 #include "quantizer.h"
 
 #include "../ir/rewrite.h"
 #include "../run/eval.h"
 
-/* The quantize that made the codes which the node reads by the same, computed scale; or NULL. */
+/* The quantize of the codes that the node reads, with the same computed scale; or NULL. */
 static const tc_node *made_by(const tc_graph *g, const tc_node *node)
 {
     const tc_node *def = node->op == TC_OP_dequantize ? ti_def(g, node->in[0]) : NULL;
@@ -35,7 +34,7 @@ static bool of_constants(const tc_graph *g, const tc_node *node)
     return node->op == TC_OP_dequantize;
 }
 
-/* Nothing but such pairs and constants. */
+/* Only such pairs and constants. */
 static bool is_dynamic(tc_ctx *ctx, const tc_graph *g, bool *any)
 {
     const uint32_t *readers = ti_graph_readers(ctx, g);

@@ -5,14 +5,14 @@
  *
  * with a factor s for each channel of v, where f is nothing, relu, a sum of two such values, a mean
  * over positions, a product with a factor by channel, or a movement that keeps the channels. Values
- * that such operators tie to each other have the factors in common: a set.  A set that anything
- * else makes or reads stays as it is.
+ * connected by such operators share the factors: a set.  A set that any other operator makes or
+ * reads is not changed.
  *
- * With a clamp at c, factors are at most 1 and what was seen stays below it: channel v' / s is cut
- * off at s c, beyond what was seen, as a range would have cut it off.
+ * With a clamp at c, factors are at most 1 and observed values stay below it: channel v' / s is
+ * clipped at s c, beyond what was observed, as a range would clip it.
  *
- * One scale for all channels leaves a small one few codes; a channel of a convolution by itself has
- * weights of a scale of its own anyway, and takes the factor in for nothing. */
+ * With one scale for all channels a small one has few codes; weights have a scale per output
+ * channel, which absorbs the factor at no cost. */
 #include "equalize.h"
 
 #include <math.h>
@@ -24,17 +24,17 @@
 #include "sample_runner.h"
 
 enum { SAMPLES = 32 };
-/* Numbers of a channel that its range is taken from: of fewer, what was seen is no bound. */
+/* Elements of a channel that its range needs: with fewer, the observed range is no bound. */
 static const double ENOUGH = 1 << 14;
-static const double LEAST = 1.0 / 64; /* of a factor, beside the largest of its set */
-static const double MARGIN = 1.05;    /* a clamp cuts off so far beyond what was seen */
+static const double LEAST = 1.0 / 64; /* of a factor, relative to the largest of its set */
+static const double MARGIN = 1.05;    /* a clamp clips this far beyond what was observed */
 
-/* Values whose channels have their factors in common. */
+/* Values whose channels share their factors. */
 typedef struct set {
     int64_t n;      /* channels */
     double cap;     /* the least bound of its clamps; INFINITY: none */
     double *factor; /* by channel */
-    bool small;     /* too little is known of it */
+    bool small;     /* too little data */
 } set;
 
 typedef struct evening {
@@ -43,16 +43,16 @@ typedef struct evening {
     const tc_config *config;
     tc_val *parent;        /* by value: union-find */
     int8_t *axis;          /* by value: of its channels; -1: none are known */
-    bool *fixed;           /* by root: stays as it is */
+    bool *fixed;           /* by root: not changed */
     bool *made;            /* by root: some product makes it */
     double *cap;           /* by root */
-    bool *waits;           /* by value: a clamp alone reads it */
+    bool *waits;           /* by value: only a clamp reads it */
     int32_t *of;           /* by value: its set, or -1 */
     set *set;
     size_t n_set;
     size_t *place;         /* by value: where its channels begin */
     size_t n_place;
-    bool *wanted;          /* by value: its numbers are looked at */
+    bool *wanted;          /* by value: it is observed */
 } evening;
 
 /* ---- sets ---- */
@@ -109,7 +109,7 @@ static int layer_axis(const tc_graph *g, const tc_node *node, tc_val v)
     return node->op == TC_OP_linear ? ti_type_of(g, v)->rank - 1 : 1;
 }
 
-/* The axis after a mean; -1: it is gone. */
+/* The axis after a mean; -1: it is removed. */
 static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
 {
     const tc_attr_axes *a = node->attr;
@@ -124,7 +124,7 @@ static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
     return a->axes.n ? axis - (a->keepdim ? 0 : lost) : -1;
 }
 
-/* The channel axis of operand 0 in the result of an operator that keeps factors; -1: none.
+/* The channel axis of operand 0 in the result of an operator that commutes with factors; -1: none.
  */
 static int kept_axis(const evening *e, const tc_node *node, int axis)
 {
@@ -146,7 +146,7 @@ static int kept_axis(const evening *e, const tc_node *node, int axis)
     }
 }
 
-/* The operand whose factors go on: of a product the one with the shape of the result. */
+/* The operand that carries the factors: of a product the one with the shape of the result. */
 static int main_operand(const evening *e, const tc_node *node)
 {
     if (node->op != TC_OP_mul)
@@ -263,14 +263,14 @@ static void find_sets(evening *e)
     }
 }
 
-/* Averages stay within what they are taken over. */
+/* Averages stay within the range of their operands. */
 static bool averages(const tc_node *node)
 {
     return node->op == TC_OP_mean || node->op == TC_OP_avg_pool ||
            node->op == TC_OP_adaptive_avg_pool;
 }
 
-/* Sets of which too little is seen stay as they are. */
+/* Sets with too little data are not changed. */
 static size_t leave_small(evening *e, size_t n_sample)
 {
     size_t left = 0;
@@ -295,7 +295,7 @@ static size_t leave_small(evening *e, size_t n_sample)
 
 typedef struct looker {
     const evening *e;
-    float *most; /* by place */
+    float *most; /* by position */
 } looker;
 
 static void look(void *who, tc_val v, tc_tensor seen, const int8_t *order)
@@ -338,7 +338,7 @@ static tc_status look_at(evening *e, tc_graph *g, const tc_samples *samples, flo
     return TC_OK;
 }
 
-/* The largest of what each value of a set has seen in a channel, beside its largest channel. */
+/* The largest range of each channel over the values of a set, relative to its largest channel. */
 static void choose_factors(const evening *e, const float *most)
 {
     for (tc_val v = 1; v < e->g->n_val; v++) {
@@ -403,7 +403,7 @@ static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
     if (b)
         made->in[2] = b;
     if (e->of[node->out[0]] >= 0)
-        rw->to->val[made->out[0]]->name = NULL; /* another number than in the model */
+        rw->to->val[made->out[0]]->name = NULL; /* a different constant than in the model */
     return TC_OK;
 }
 

@@ -6,9 +6,9 @@
 
 #include "quantizer.h"
 
-/* Changes weights of the real program so that the channels of what lies between them have like
- * ranges; what the program gives on numbers like those of the samples stays the same within
- * rounding.  domains: for its odd samples.  *n: sets of values that were changed. */
+/* Changes weights of the real program so that the channels of values between them have similar
+ * ranges; the program's results on samples of the same kind stay the same within rounding.
+ * domains: for its odd samples.  *n: sets of values that were changed. */
 TC_MUST_USE tc_status ti_quant_equalize(tc_ctx *ctx, tc_module *module,
                                         const tc_quant_request *request, const tc_domains *domains,
                                         size_t *n);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* error_share.c -- see error_share.h.
  *
- * Up to a value such a run is the plain one, so that one plan goes through the program once, and a
- * twin leaves it before every value and runs to the end. */
+ * Up to a value such a run equals the plain one: one plan runs through the program once, and a twin
+ * branches off before every value and runs to the end. */
 #include "error_share.h"
 
 #include <math.h>
@@ -11,20 +11,20 @@
 #include "role.h"
 #include "sample_runner.h"
 
-enum { SAMPLES = 8, FEW_SAMPLES = 2, LEAST = 8 /* values that are measured whatever it takes */ };
+enum { SAMPLES = 8, FEW_SAMPLES = 2, LEAST = 8 /* values measured regardless of work */ };
 static const double WORK = 3e10; /* multiplications */
 
 typedef struct solo {
     const tc_graph *g;
     tc_alone **row; /* by value: its row, where it is measured */
-    tc_val now;           /* the value that the twin puts on its grid */
+    tc_val now;           /* the value that the twin rounds to its grid */
     tc_plan *plan, *twin;
     tc_watch watch, twin_watch;
     void *const *state;
     tc_tensor *in, *out, *real;
 } solo;
 
-/* A kernel that has next to nothing to do takes as long as so many multiplications. */
+/* A trivial kernel costs as much as this many multiplications. */
 static const double LEAST_WORK = 1000;
 
 double ti_quant_work(const tc_graph *g)
@@ -110,7 +110,7 @@ static tc_status run_plain(solo *s)
     return TC_OK;
 }
 
-/* Every value of one sample, as they are made. */
+/* Every value of one sample, as it is computed. */
 static tc_status run_sample(solo *s, double times)
 {
     TC_TRY(run_plain(s));

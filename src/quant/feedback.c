@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feedback.c -- weights rounded together.
+/* feedback.c -- weights of a row rounded jointly.
  *
- * Rounding each weight to the nearest code makes errors that add up in a row.  Of what enters a
- * product, windows are taken at some positions, and the codes of every row descend to
+ * Rounding each weight to the nearest code makes errors that add up in a row.  Input windows of a
+ * product are sampled at some positions, and the codes of every row descend to
  *
  *   min over q of  sum (w x - s q y)^2        x: real windows, y: typed ones, means taken off
  *
- * staying within a step of w / s.  So a row makes up for the rounding of its other weights and, as
- * far as that repeats itself, for the errors of its input; what the means move is left to the bias.
+ * staying within a step of w / s.  So a row compensates the rounding of its other weights and the
+ * systematic errors of its input; the bias corrects the means.
  *
  * The descent needs H = sum y y' and, of the real side, either C = sum x y' or, where rows are few
- * beside their length, P = sum (w x) y' = w C: whichever takes less work.  Samples come some at a
- * time, and sums are taken window by window in one order: the same samples give the same codes on
- * however many threads.  Means are those of the first sample until the end, when the rest is taken
- * off: sum (y - m)(y - m)' = sum (y - s)(y - s)' - n (m - s)(m - s)'. */
+ * compared with their length, P = sum (w x) y' = w C: whichever takes less work.  Samples come in
+ * batches, and sums are taken window by window in one order: the same codes on any number of
+ * threads.  The shift is the mean of the first sample; the rest is subtracted at the end: sum (y -
+ * m)(y - m)' = sum (y - s)(y - s)' - n (m - s)(m - s)'. */
 #include "feedback.h"
 
 #include <math.h>
@@ -29,12 +29,12 @@ enum {
     BLOCK = 8, /* rows of a sum, */
     WIDE = 32, /* and columns, at a time */
     ROWS = 32, /* of weights at a time */
-    CHUNK_BYTES = 6 << 20 /* of windows at a time, where threads do not ask for more */
+    CHUNK_BYTES = 6 << 20 /* of windows at a time, unless threads need more */
 };
 static const double RIDGE =
     0.01; /* of the mean of H's diagonal: weights without gradient stay */
 
-static const float SHRINK = 0.4F; /* of what lies off H's diagonal, for steps by group */
+static const float SHRINK = 0.4F; /* damping of H off its diagonal, for steps by group */
 
 typedef struct solving {
     const tc_feedback *f;
@@ -42,11 +42,11 @@ typedef struct solving {
     float *h;       /* by group: k x k; NULL: each group has its own while it is solved */
     float *cross;   /* by group: left x k */
     int64_t left;   /* k, or rows of a group */
-    float *shift[2]; /* what is taken off the windows of both programs */
-    double *sum[2];  /* of what is left, over all windows */
+    float *shift[2]; /* subtracted from the windows of both programs */
+    double *sum[2];  /* of the remainder, over all windows */
     size_t first, n; /* samples in hand */
     float *panel[2]; /* of the cross sum's left side, and of the typed windows: by group */
-    double *part;    /* by sample in hand and program: sums of windows */
+    double *part;    /* by current sample and program: sums of windows */
     const tc_lattice *lattice;
     tc_tensor out;
 } solving;
@@ -77,10 +77,11 @@ static float *windows_of(const solving *v, size_t i, int program, tc_arena *room
 
 /* ---- sums over packed windows ----
  *
- * Columns WIDE at a time, window after window, filled up with zeros: what a sum of outer products
- * reads lies side by side. */
+ * Columns WIDE at a time, window after window, zero-padded: a sum of outer products reads
+ * contiguously. */
 
-/* n numbers of each of m windows, `row` apart, into panels of `all` windows, from window `at` on. */
+/* n elements of each of m windows, `row` apart, into panels of `all` windows, from window `at`
+ * on. */
 static void pack(const float *x, int64_t row, int64_t n, int64_t m, int64_t all, int64_t at,
                  float *panel)
 {
@@ -94,7 +95,7 @@ static void pack(const float *x, int64_t row, int64_t n, int64_t m, int64_t all,
     }
 }
 
-/* What the real weights make of the windows: by window and row. */
+/* The real weights times the windows: by window and row. */
 static float *products_of(const solving *v, const float *x, tc_arena *room)
 {
     const tc_columns *s = v->f->shape;
@@ -107,7 +108,7 @@ static float *products_of(const solving *v, const float *x, tc_arena *room)
     return z;
 }
 
-/* Sample number i of those in hand: its windows, packed. */
+/* Sample i of the current ones: its windows, packed. */
 static void pack_sample(void *what, size_t i, tc_arena *room)
 {
     const solving *v = what;
@@ -142,8 +143,8 @@ static void add_tile(float *sum, int64_t n, int64_t k, int64_t row, int64_t colu
         memcpy(sum + (row + i) * k + column, tile + i * WIDE, (size_t)some * sizeof *tile);
 }
 
-/* Columns of both sums: panel number `at` of all groups'.  H is the same on both sides of its
- * diagonal: what lies below the panel is copied there later. */
+/* Columns of both sums: panel `at` of all groups.  H is symmetric: the part below the panel is
+ * copied there later. */
 static void add_columns(void *what, size_t at, tc_arena *room)
 {
     const solving *v = what;
@@ -172,7 +173,7 @@ static void add_parts(const solving *v)
         }
 }
 
-/* As many samples at a time as memory is meant for, and one for each thread at least. */
+/* As many samples at a time as memory allows, and at least one per thread. */
 static size_t chunk_of(const solving *v)
 {
     const tc_columns *s = v->f->shape;
@@ -205,9 +206,9 @@ static void add_all(solving *v)
     ti_arena_rewind(scratch, mark);
 }
 
-/* ---- what follows from the sums of a group ---- */
+/* ---- results from the sums of a group ---- */
 
-/* The means of the first sample's windows are what is taken off all of them. */
+/* The means of the first sample's windows are subtracted from all. */
 static void find_shift(solving *v)
 {
     const tc_columns *s = v->f->shape;
@@ -225,7 +226,7 @@ static void find_shift(solving *v)
     }
 }
 
-/* Means off: x and y are the sums of the group's windows, n windows. */
+/* Removes the means: x and y are the sums of the group's windows, n windows. */
 static void take_means_off(const solving *v, sums of, int64_t group, const double *x,
                            const double *y, double n)
 {
@@ -244,7 +245,7 @@ static void take_means_off(const solving *v, sums of, int64_t group, const doubl
     }
 }
 
-/* P is of real weights; what the descent wants is of weights in steps of their scales. */
+/* P uses real weights; the descent needs weights in steps of their scales. */
 static void to_steps(const solving *v, sums of, int64_t group)
 {
     const tc_columns *s = v->f->shape;
@@ -256,7 +257,7 @@ static void to_steps(const solving *v, sums of, int64_t group)
     }
 }
 
-/* Diagonal numbers of C grow, or what they make of the weights. */
+/* Adds to the diagonal of C, or its effect on the weights. */
 static void add_diagonal(const solving *v, sums of, int64_t group, int64_t j, float by)
 {
     int64_t k = v->f->shape->k;
@@ -270,7 +271,7 @@ static void add_diagonal(const solving *v, sums of, int64_t group, int64_t j, fl
     }
 }
 
-/* Of few windows, products of different numbers are known less well than squares. */
+/* With few windows, products of different elements are less certain than squares. */
 static void shrink(const solving *v, sums of, int64_t group, float by)
 {
     int64_t k = v->f->shape->k;
@@ -407,10 +408,10 @@ static void solve_rows(void *what, size_t block, tc_arena *room)
 
 /* ---- channels each by itself ----
  *
- * TC_OUTER_LANES of them side by side, all samples after each other: their windows are made when
- * they are needed, and where no steps are searched, so are their sums. */
+ * TC_OUTER_LANES of them in parallel, sample after sample: their windows are computed on demand
+ * and, where no steps are searched, so are their sums. */
 
-/* Some channels' sums over all samples. */
+/* Sums of some channels over all samples. */
 typedef struct lanes {
     tc_columns shape; /* of these channels alone */
     int64_t first, n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* feedback.h -- the weights of one product, rounded together; shared with correct.c, which runs the
+/* feedback.h -- the weights of one product, rounded jointly; shared with correct.c, which runs the
  * programs. */
 #ifndef TC_FEEDBACK_H
 #define TC_FEEDBACK_H
@@ -9,7 +9,7 @@
 
 enum { TC_REAL, TC_TYPED }; /* the two programs */
 
-/* Of a layer's input some channels, or all where n is 0. */
+/* Some channels of a layer's input, or all where n is 0. */
 typedef struct tc_some_channels {
     int64_t first, n;
 } tc_some_channels;
@@ -20,9 +20,9 @@ typedef struct tc_feedback {
     const tc_columns *shape;
     tc_tensor real, codes; /* weights as they were, and their codes so far */
     const tc_setting *setting;
-    const size_t *sample; /* numbers of those to learn from */
+    const size_t *sample; /* indices of those to learn from */
     size_t n_sample;
-    /* The layer's input in one of the programs, as stored, in memory of `room`.  Any thread. */
+    /* The layer's input in one of the programs, as stored, in memory of `room`.  Thread-safe. */
     tc_tensor (*input)(void *who, size_t sample, int program, tc_some_channels some, tc_arena *room,
                        const int8_t **order);
     void *who;
@@ -30,7 +30,7 @@ typedef struct tc_feedback {
 } tc_feedback;
 
 /* New codes for every row: descended from the old ones to the least squared error over windows of
- * the samples, with means taken off. */
+ * the samples, without their means. */
 tc_tensor ti_feedback_codes(const tc_feedback *f);
 
 #endif

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fixed_ranges.c -- domains whose range is known beforehand (softmax, sigmoid, tanh): whether they
- * keep it, or have that of what was seen.
+/* fixed_ranges.c -- domains with a natural range (softmax, sigmoid, tanh): whether they keep it, or
+ * take the observed one.
  *
- * What was seen has a margin.  An output of the program that is f(x), f a sigmoid or tanh, may see
- * x reach MARGIN times as far: its ends are f(MARGIN f^-1(seen)), which stays within the range. */
+ * Observed ranges get a margin.  For an output f(x), f a sigmoid or tanh, x may reach MARGIN times
+ * as far: the ends are f(MARGIN f^-1(seen)), which stays within the range.
+ *
+ * The largest probability of a softmax grows with e^x: a logit slightly above all observed ones has
+ * a probability several times theirs.  16 bits have room for that: the odds p / (1 - p) of the
+ * largest may be ODDS_MARGIN times the observed ones. */
 #include <math.h>
 
-#include "observations.h"
+#include "observing.h"
 
 static double logit(double y) { return log(y / (1 - y)); }
 
@@ -17,10 +21,10 @@ static double beyond(tc_op op, double y)
 {
     double to = op == TC_OP_tanh ? tanh(TC_NATURAL_MARGIN * atanh(y))
                                  : 1 / (1 + exp(-farther(logit(y))));
-    return (double)(float)to; /* the last bits are the library's */
+    return (double)(float)to; /* the last bits depend on the library */
 }
 
-/* The one curve that makes all of an output domain's values; TC_OP_COUNT: there is no such. */
+/* The one curve that makes all of an output domain's values; TC_OP_COUNT: none. */
 static tc_op curve_of(const tc_graph *g, const tc_domain *domain)
 {
     tc_op op = TC_OP_COUNT;
@@ -34,12 +38,21 @@ static tc_op curve_of(const tc_graph *g, const tc_domain *domain)
     return op;
 }
 
+double ti_wide_end(const tc_domain *domain, double seen)
+{
+    return !domain->shares ? TC_WIDE_MARGIN * seen
+           : seen < 1      ? TC_ODDS_MARGIN * seen / (1 - seen + TC_ODDS_MARGIN * seen)
+                           : 1;
+}
+
 void ti_natural_range(const tc_graph *g, const tc_domain *domain, tc_ends seen, double *lo,
                       double *hi)
 {
     tc_op op = curve_of(g, domain);
     *lo = TC_NATURAL_MARGIN * (double)seen.lo;
-    *hi = TC_NATURAL_MARGIN * (double)seen.hi;
+    *hi = domain->shares && ti_setting_wide(&domain->setting)
+              ? ti_wide_end(domain, (double)seen.hi)
+              : TC_NATURAL_MARGIN * (double)seen.hi;
     if (op == TC_OP_COUNT)
         return;
     *hi = (double)seen.hi >= domain->hi ? domain->hi : beyond(op, (double)seen.hi);
@@ -58,9 +71,9 @@ static bool read_by_product(const tc_graph *g, const tc_domains *domains, size_t
     return false;
 }
 
-/* A natural range that is this much wider than what was seen, with its margin, is given up for
- * that: rows of a flat softmax are far below 1.  A softmax that gives finer steps takes more
- * operations, which inside of attention have to gain more. */
+/* A natural range this much wider than the observed one, with its margin, is replaced by it: rows
+ * of a flat softmax are far below 1.  A softmax with finer steps takes more operations, so inside
+ * of attention the gain must be larger. */
 static double too_wide(const tc_graph *g, const tc_domains *domains, size_t d)
 {
     const tc_node *maker = ti_def(g, domains->domain[d].val[0]);

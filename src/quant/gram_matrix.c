@@ -7,7 +7,7 @@
  *   E(q) = sum over columns of (u x - q y)^2,   -dE/dq / 2 = u C - q H,
  *   C = sum x y',   H = sum y y'
  *
- * and code j alone is best at q_j + slope_j / H_jj.  Every loop runs over independent numbers, so
+ * and code j alone is best at q_j + slope_j / H_jj.  Every loop runs over independent elements, so
  * vectors of any width give the same bits. */
 #include "gram_matrix.h"
 
@@ -67,14 +67,14 @@ TC_LANES(, ti_gram_dots, dots,
           float *restrict sum),
          (x, w, k, n, sum))
 
-enum { ABREAST = 32, NEAR = 16 }; /* rows; numbers of each at a time */
+enum { ABREAST = 32, NEAR = 16 }; /* rows; elements of each at a time */
 
 /* One row of them. */
 typedef struct row {
     const float *want, *curve; /* curve: h's diagonal */
     float *code, *slope;
     const int64_t *step;
-    int64_t next; /* the number that may move next */
+    int64_t next; /* the element that may move next */
     bool moved;   /* any number, in the sweep before */
 } row;
 
@@ -94,7 +94,7 @@ static void find_slopes(const tc_gram_rows *r)
         }
         return;
     }
-    float *want = r->room, *code = r->room + n * k; /* numbers of all rows side by side */
+    float *want = r->room, *code = r->room + n * k; /* elements of all rows, interleaved */
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
             want[j * n + i] = r->want[i * k + j];
@@ -104,7 +104,7 @@ static void find_slopes(const tc_gram_rows *r)
     ti_outer_add(r->slope, k, n, k, k, both, r->pull ? 1 : 2);
 }
 
-/* The best code for number j by itself, within reach. */
+/* The best code for element j by itself, within reach. */
 static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
 {
     float step = w->step ? (float)w->step[j] : 1;
@@ -118,8 +118,8 @@ static float best_code(const tc_gram_rows *r, const row *w, int64_t j)
     return q * step;
 }
 
-/* The next number from j on whose slope may move it.  One that asks for less than half a step stays
- * where it is: codes are multiples of their steps, within reach or at an end. */
+/* The next element from j on whose slope may move it.  One that asks for less than half a step
+ * stays: codes are multiples of their steps, within reach or at an end. */
 static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
 {
     const float half = 0.49F;
@@ -133,7 +133,7 @@ static int64_t next_steep(const tc_gram_rows *r, const row *w, int64_t j)
     return j;
 }
 
-/* Number j alone, where that helps; by how much the error fell. */
+/* Moves element j alone, where that helps; returns how much the error fell. */
 static double settle(const tc_gram_rows *r, row *w, int64_t j)
 {
     float curve = w->curve[j];
@@ -149,8 +149,8 @@ static double settle(const tc_gram_rows *r, row *w, int64_t j)
     return fall;
 }
 
-/* Each row by itself from its first number to its last, some numbers of all rows at a time: rows of
- * h that one has read are near for the next. */
+/* Each row by itself from its first element to its last, some elements of all rows at a time: rows
+ * of h just read are in cache for the next. */
 static double sweep(const tc_gram_rows *r, row *w, int64_t n)
 {
     double gain = 0;

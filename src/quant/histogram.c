@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* histogram.c -- the loops over observed numbers: ends, counts, sums by channel.
+/* histogram.c -- the loops over observed values: ends, counts, sums by channel.
  *
- * The order of the numbers never matters, so they are read in memory order. */
+ * The order of elements never matters, so they are read in memory order. */
 #include "observations.h"
 
 #include "../num/lanes.h"
@@ -64,7 +64,7 @@ void ti_ends_see(tc_ends *ends, const float *x, int64_t n)
     see_plainly(ends, x + i, n - i);
 }
 
-/* Whether some of n numbers is NaN or infinite: then 0 times it is not 0. */
+/* Whether some of n elements is NaN or infinite: then 0 times it is not 0. */
 TC_LANES_BODY finite_body(const float *x, int64_t n, uint32_t *bad)
 {
     uint32_t found = 0;
@@ -81,8 +81,8 @@ bool ti_all_finite(const float *x, int64_t n)
     return !bad;
 }
 
-/* The bins that n <= BLOCK numbers belong to; those of bin `zero` take turns with the spare ones
- * behind the others, since adding again and again to one place has to wait. */
+/* The bins of n <= BLOCK elements; those of bin `zero` alternate with the spare ones at the end,
+ * since repeated adds to one address stall. */
 TC_LANES_BODY bins_body(const float *restrict x, int64_t n, float lo, float per_unit, int32_t zero,
                         int32_t *restrict bin)
 {
@@ -104,7 +104,7 @@ static float bins_per_unit(tc_ends ends)
     return (float)(TC_BINS / ((double)ends.hi - (double)ends.lo));
 }
 
-/* The bin of 0, the most frequent number of all. */
+/* The bin of 0, the most frequent value. */
 static int32_t zero_bin(tc_ends ends)
 {
     const float zero = 0;
@@ -132,7 +132,7 @@ void ti_tally_add(const tc_tally *tally, tc_ends ends, uint64_t *count)
         count[i] += tally->whole[i];
 }
 
-/* Room for some numbers more, one by one. */
+/* Space for more bins, one by one. */
 static void reserve_few(tc_tally *t, tc_arena *arena, int64_t n)
 {
     if (t->n_few + n <= t->cap_few)
@@ -144,7 +144,7 @@ static void reserve_few(tc_tally *t, tc_arena *arena, int64_t n)
     t->few = more;
 }
 
-/* No longer a few: what was kept one by one is counted. */
+/* Too many: what was kept one by one is counted. */
 static void begin_counts(tc_tally *t, tc_arena *arena)
 {
     t->count = tc_new_n(arena, uint16_t, TC_BINS + TC_SPARE_BINS);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* known_weights.c -- weights that another program has already: methods of one file store them once when
- * their codes are the same, whatever data each was calibrated on. */
+/* known_weights.c -- weights that another program has quantized: methods of one file store equal
+ * codes once, whatever data each was calibrated on. */
 #include "quantizer.h"
 
 #include <math.h>
 
 #include "../num/load.h"
 
-/* Codes stand for these numbers: rounded up or down, or at an end of their range.  A number half way
- * between two codes is, in float32, a little to one side of it. */
+/* Whether codes represent these values: rounded up or down, or at an end of their range.  A value
+ * half way between two codes is, in float32, slightly to one side. */
 static const double farthest = 1.5001;
 
 static bool stand_for(tc_tensor codes, tc_tensor real)

@@ -8,7 +8,7 @@
 
 enum { LEAST_WINDOWS = 2048, MOST_WINDOWS = 4096, PER_NUMBER = 3 };
 
-/* So many windows, over all samples, that a row's sums mean something. */
+/* Windows over all samples that make a row's sums meaningful. */
 static int64_t windows_wanted(int64_t k, size_t samples)
 {
     int64_t all = ti_max_i64(LEAST_WINDOWS, ti_min_i64(PER_NUMBER * k, MOST_WINDOWS)),
@@ -138,7 +138,7 @@ void ti_columns_take(const tc_columns *c, tc_tensor x, const int8_t *order, size
 /* A convolution's input with three axes, some of extent 1. */
 typedef struct summing {
     const float *x;
-    int64_t channels, apart; /* numbers from one channel to the next */
+    int64_t channels, apart; /* elements from one channel to the next */
     int64_t in[3], out[3], kernel[3], step[3], pad[3], dilation[3], stride[3];
 } summing;
 
@@ -163,14 +163,14 @@ static summing summing_of(const tc_columns *c, const int64_t *stride)
     return s;
 }
 
-/* Whether tap k of an axis meets number p of the input at some position. */
+/* Whether tap k of an axis reads element p of the input at some position. */
 static bool meets(const summing *s, int axis, int64_t k, int64_t p)
 {
     int64_t at = p + s->pad[axis] - k * s->dilation[axis];
     return at >= 0 && at % s->step[axis] == 0 && at / s->step[axis] < s->out[axis];
 }
 
-/* One line along the last axis: by its taps, the sums of what they meet, channels side by side. */
+/* One line along the last axis: by tap, the sums of what it reads, channels contiguous. */
 static void sum_line(const summing *s, const float *x, double *to)
 {
     memset(to, 0, (size_t)(s->kernel[2] * s->channels) * sizeof *to);
@@ -188,7 +188,7 @@ static void sum_line(const summing *s, const float *x, double *to)
         }
 }
 
-/* A line's sums belong to every tap of the other axes that meets it. */
+/* A line's sums belong to every tap of the other axes that reads it. */
 static void spread_line(const summing *s, int64_t first, int64_t second, const double *line,
                         double *sum)
 {
@@ -277,7 +277,7 @@ static void add_at(const adding *a, int64_t position, int64_t first, const int64
             y[(which ? which[j] : j) * apart] += sum[j];
 }
 
-/* Each channel by itself: sums over taps in order, side by side. */
+/* Each channel by itself: sums over taps in order, in parallel. */
 static void multiply_lanes(const adding *a, tc_arena *scratch, const float *by)
 {
     int64_t k = a->c->k, n = a->c->groups;
@@ -313,7 +313,7 @@ static int64_t rows_of(const float *by, int64_t n, int64_t k, int64_t *which, fl
 /* Group by group, some windows at a time. */
 static void multiply_groups(const adding *a, tc_arena *scratch, tc_some_rows r)
 {
-    enum { AT_ONCE = 256, NUMBERS = 1 << 16 /* that windows may take */ };
+    enum { AT_ONCE = 256, NUMBERS = 1 << 16 /* bytes of windows */ };
     const tc_columns *c = a->c;
     int64_t row = c->groups * c->k, n = r.n / c->groups,
             once = ti_max_i64(16, ti_min_i64(AT_ONCE, NUMBERS / row));

@@ -15,7 +15,7 @@ static const tc_node *next_product(const tc_graph *g, size_t *k)
     return NULL;
 }
 
-/* Integer arithmetic with a bias that is an integer, or left out. */
+/* Integer arithmetic with an integer bias, or none. */
 static bool is_integer(const tc_graph *g, const tc_node *node)
 {
     const tc_type *x = ti_type_of(g, node->in[0]), *w = ti_type_of(g, node->in[1]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask_samples.c -- the pass over the samples that mask_values.c judges by. */
+/* mask_samples.c -- the pass over the samples whose results mask_values.c uses. */
 #include "mask_values.h"
 #include "sample_runner.h"
 
-/* Somebody on one thread. */
+/* State of one thread. */
 typedef struct guest {
     tc_reach **reach; /* by value: of suspects */
 } guest;
@@ -25,7 +25,7 @@ static tc_reach **new_reach(tc_ctx *ctx, const bool *wanted, size_t n)
     return reach;
 }
 
-/* What every suspect reaches over the samples. */
+/* The range of every suspect over the samples. */
 static tc_status look(tc_ctx *ctx, tc_graph *g, const tc_quant_request *request, tc_reach ***out)
 {
     bool *wanted = ti_mask_suspects(ctx, g);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* mask_values.c -- see mask_values.h: which values hold numbers that stand for "never".
+/* mask_values.c -- see mask_values.h: which values hold mask values ("never").
  *
  *   const, full, pad     its own numbers
- *   input, clamp, ...    one number far beyond all others
+ *   input, clamp, ...    one value far beyond all others
  *   moves, where, cat    as an operand, if the others stay below
  *   all others           as an operand, if what was seen is apart in the same way
  *
- * What picks some numbers (max, topk, slice) has far ones only where they were seen. */
+ * Operators that select elements (max, topk, slice) have far ones only if observed. */
 #include "mask_values.h"
 
 #include <math.h>
@@ -16,8 +16,8 @@
 #include "../num/load.h"
 #include "role.h"
 
-/* Far: so many times what the others reach.  A number is far from `least` on; one that is found
- * among other constants, computed or given, from `least_mixed` on. */
+/* Far: this many times the range of the others.  A value is far from `least` on; one found among
+ * other constants, computed or given, from `least_mixed` on. */
 static const double times = 16, least = 64, least_mixed = 1e3, least_made = 1e6;
 
 /* ---- what was seen ---- */
@@ -65,7 +65,7 @@ static double magnitude(const tc_reach *r, int k)
     return is_seen(r, k) ? fmax(fabs((double)r->lo[k]), fabs((double)r->hi[k])) : 0;
 }
 
-/* The far ones from bin k on; from 0 where the others come too near. */
+/* The far ones from bin k on; from 0 if the others come too near. */
 static tc_far split_at(const tc_reach *r, int k)
 {
     tc_far far = {.from = ldexp(1, k - 1), .one = NAN, .alone = true};
@@ -96,7 +96,7 @@ static int top_of(const tc_reach *r)
     return k;
 }
 
-/* By its own numbers: those within a quarter of the largest are far, if that is so far. */
+/* By its own elements: those within a quarter of the largest are far, if far enough. */
 static tc_far own_far(const tc_reach *r, double from)
 {
     int k = top_of(r);
@@ -106,7 +106,7 @@ static tc_far own_far(const tc_reach *r, double from)
     return far;
 }
 
-/* ---- who has them ---- */
+/* ---- which values have them ---- */
 
 typedef struct finder {
     tc_ctx *ctx;
@@ -122,7 +122,7 @@ static bool is_f32(const finder *f, tc_val v)
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
-/* A buffer that the program changes; its constant is the initial value. */
+/* A mutable buffer; its constant is the initial value. */
 static bool is_state(const tc_graph *g, tc_val v)
 {
     for (size_t i = 0; i < g->n_mutation; i++)
@@ -131,7 +131,7 @@ static bool is_state(const tc_graph *g, tc_val v)
     return false;
 }
 
-/* Numbers that are known: all alike, or one that is far from the others. */
+/* Known elements: all equal, or one far from the others. */
 static tc_far known_far(const tc_reach *r)
 {
     tc_far far = own_far(r, least);
@@ -168,15 +168,15 @@ static tc_far known_const(const tc_graph *g, tc_val v)
     return far;
 }
 
-/* One number far beyond all others of a value, without another explanation. */
+/* One value far beyond all others, without another explanation. */
 static tc_far made_far(const finder *f, tc_val v, double from)
 {
     tc_far far = f->reach ? own_far(f->reach[v], from) : (tc_far){.from = 0};
     return isnan(far.one) || far.alone ? (tc_far){.from = 0} : far;
 }
 
-/* Every reader, behind movement, adds it or chooses by it: a mask.  What is multiplied by weights
- * is an ordinary value. */
+/* Every reader, after movement, adds it or selects by it: a mask.  An operand of a product is an
+ * ordinary value. */
 static bool is_mask_like(const finder *f, tc_val v, int depth)
 {
     const tc_graph *g = f->g;
@@ -196,21 +196,21 @@ static bool is_mask_like(const finder *f, tc_val v, int depth)
     return any || depth > 0;
 }
 
-/* Of one operand's numbers only some may be in the result. */
+/* Only some of one operand's elements may be in the result. */
 static bool picks(const tc_node *node)
 {
     return !TC_OP_IN(node->op, TC_OP_identity, TC_OP_reshape, TC_OP_permute, TC_OP_expand,
                      TC_OP_repeat, TC_OP_flip, TC_OP_roll, TC_OP_where, TC_OP_cat, TC_OP_stack);
 }
 
-/* Operators that give far numbers for ordinary ones. */
+/* Operators that give far values for ordinary ones. */
 static bool makes_far(const tc_node *node)
 {
     return TC_OP_IN(node->op, TC_OP_clamp, TC_OP_clamp_tensor, TC_OP_nan_to_num, TC_OP_maximum,
                     TC_OP_minimum, TC_OP_div, TC_OP_reciprocal, TC_OP_log);
 }
 
-/* Far numbers of an operand may be in the result. */
+/* Far elements of an operand may be in the result. */
 static bool hands_on(const tc_node *node, int i)
 {
     uint32_t traits = tc_ops[node->op].traits;
@@ -239,7 +239,7 @@ static tc_far handed_on(const finder *f, const tc_node *node, tc_val v)
         far = own_far(f->reach[v], least_mixed);
     int top = top_of(f->reach[v]);
     bool there = top >= 0 && far.from > 0 && magnitude(f->reach[v], top) >= far.from;
-    if (arithmetic && alone) /* times a number: a mask has only 0 and that */
+    if (arithmetic && alone) /* times a scalar: a mask has only 0 and that */
         return (node->op == TC_OP_mul && from >= least_mixed / 4 && !far.alone &&
                 (there ? !isnan(far.one) : far.ordinary == 0))
                    ? far
@@ -322,7 +322,7 @@ tc_far *ti_mask_values_find(tc_ctx *ctx, const tc_graph *g, const tc_reach *cons
     return f.far;
 }
 
-/* A constant operand that may bring far numbers into the result: chosen, or as a mask. */
+/* A constant operand that may bring far values into the result: selected, or as a mask. */
 static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
 {
     tc_val v = node->in[i];
@@ -365,7 +365,7 @@ static tc_val channels(tc_rewrite *rw, const tc_node *node, const float *x, int6
     return ti_graph_const(rw->to, type, x, NULL, node->loc);
 }
 
-/* The bias of a linear layer or convolution that has far ones among others; -1: none. */
+/* The bias of a linear layer or convolution with far ones among others; -1: none. */
 static int far_bias(const tc_graph *g, const tc_node *node, tc_far *far)
 {
     int at = node->op == TC_OP_linear || node->op == TC_OP_conv ? ti_role_bias(node) : -1;
@@ -414,9 +414,9 @@ tc_status ti_mask_split(tc_module *module)
     return any ? ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), NULL) : TC_OK;
 }
 
-/* ---- sums as choices ---- */
+/* ---- sums as selections ---- */
 
-static const double least_chosen = 1e6; /* beside it nothing is left of what it is added to */
+static const double least_chosen = 1e6; /* it absorbs what it is added to */
 
 typedef struct chooser {
     const tc_far *far;

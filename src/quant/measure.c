@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measure.c -- how near a typed program is to the real one, on samples.
+/* measure.c -- the error of a typed program against the real one, on samples.
  *
  *   noise of an output = sum (typed - real)^2 / sum real^2      over all samples
  *   SQNR = -10 log10 (mean of that over the real outputs)
  *
- * Each sample's sums are kept and added up in one order: the same on however many threads. */
+ * Each sample's sums are kept and added in one order: the same on any number of threads. */
 #include "measure.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "sample_runner.h"
 
 enum { LEAST_SAMPLES = 4, FRESH = 24 };
-static const size_t MOST_BYTES = (size_t)1 << 28; /* of what the real program makes of them, */
+static const size_t MOST_BYTES = (size_t)1 << 28; /* of the real program's results, */
 static const size_t NEVER_MORE = (size_t)3 << 27; /* and with the samples: fewer, if one is large */
 
 typedef struct measuring {
@@ -22,7 +22,7 @@ typedef struct measuring {
     tc_yardstick *y;
     const tc_module *module; /* the real one, or the typed one that is measured */
     bool *measured; /* by output */
-    double *error; /* by sample and output; NULL: the real program runs, and is taken down */
+    double *error; /* by sample and output; NULL: the real program runs, and is recorded */
     int64_t *first;
 } measuring;
 
@@ -32,7 +32,7 @@ static float *room_of(const tc_yardstick *y, size_t k, size_t i)
     return y->real[k * y->n_out + i];
 }
 
-/* Number i of a tensor of real numbers, or of those that codes stand for. */
+/* Element i of a tensor, as a real value. */
 static double number(tc_tensor t, int64_t i)
 {
     const tc_quant *q = t.type->quant;
@@ -111,7 +111,7 @@ static void *const *feed_state(void *from, size_t k)
     return f->from->state(f->from->from, k);
 }
 
-/* Over the samples of the yardstick; what is kept of it has its place already. */
+/* Over the samples of the reference; its result is already allocated. */
 static tc_status run(void *what)
 {
     measuring *m = what;
@@ -192,6 +192,16 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
                    .measured = tc_new_n(&ctx->arena, bool, g->n_out),
                    .first = out->first};
     return n ? ti_attempt_work(ctx, run, &m) : TC_OK;
+}
+
+double ti_sqnr_db(double signal, double noise)
+{
+    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+}
+
+double ti_unseen_db(double signal, double noise, double seen)
+{
+    return fmin(ti_sqnr_db(signal, noise), ti_sqnr_db(1, seen));
 }
 
 double ti_noise_ratio(double error, double square)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* methods.c -- methods that bring a typed program nearer to the real one.
+/* methods.c -- methods that reduce the error of a typed program.
  *
  * Each row of the table begins with the nearest codes and is measured on samples that it has not
- * learned from, as far as there are any; the best stays, and the report says what each gave.
- * Nothing is tried that the settings forbid, or that takes long without being asked for. */
+ * learned from, if there are any; the best stays, and the report lists all results. Nothing is
+ * tried that the settings forbid, or that takes long unless requested. */
 #include "methods.h"
 
 #include <math.h>
@@ -11,9 +11,9 @@
 #include "measure.h"
 #include "sample_runner.h"
 
-static const double QUICK = 4e11;       /* multiplications that rounding may take unasked, */
-static const double ASKED = 2e12;       /* and where few bits ask for it */
-static const int64_t LONGEST = 4096;    /* of a row that is rounded together */
+static const double QUICK = 4e11;       /* multiplications that rounding may take by default, */
+static const double ASKED = 2e12;       /* and where few bits need it */
+static const int64_t LONGEST = 4096;    /* of a row that is rounded jointly */
 
 typedef struct trial {
     tc_ctx *ctx;
@@ -22,7 +22,7 @@ typedef struct trial {
     tc_module *real;
 } trial;
 
-/* What rounding a product's rows together takes: sums over windows, and the descent. */
+/* The work of rounding a product's rows jointly: sums over windows, and the descent. */
 static double rounding_work(const tc_module *typed)
 {
     const tc_graph *g = ti_main(typed);
@@ -69,15 +69,16 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
-/* Each begins with the codes that are nearest. */
+/* Each begins with the nearest codes. */
 static const struct {
-    const char *name, *what;
+    const char *name, *doing, *what;
     bool (*wanted)(const trial *t, const tc_module *typed);
     tc_status (*run)(const trial *t, tc_module *typed, tc_corrected *result);
 } methods[] = {
-    {"bias", "biases are corrected so that every channel keeps its mean", wants_biases,
+    {"bias", "correcting biases", "biases are corrected so that every channel keeps its mean", wants_biases,
      move_biases},
-    {"rounding", "weights are rounded together by error feedback, and biases are corrected",
+    {"rounding", "rounding weights",
+     "weights are rounded together by error feedback, and biases are corrected",
      wants_rounding,
      round_weights},
 };
@@ -92,6 +93,13 @@ static const char *said(tc_ctx *ctx, const char *what, const tc_corrected *resul
                                 "%s; %zu of %zu layers keep the nearest codes: rows too long, "
                                 "too much work or no time left", what,
                                 result->products - result->rounded, result->products);
+}
+
+double ti_quant_expected_noise(const tc_quant_gains *gains, size_t i)
+{
+    double noise = gains->n_measured && gains->signal[i] > 0 ? gains->noise[i] / gains->signal[i] : 0;
+    noise = fmax(isfinite(noise) ? noise : 0, gains->unseen ? gains->unseen[i] : 0);
+    return noise;
 }
 
 void ti_quant_say_over(tc_ctx *ctx, const char *method)
@@ -116,13 +124,17 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     tc_yardstick yard;
     tc_measured measured;
     const size_t learned = ti_learned_of(request->samples.n, ti_config_few_codes(request->config));
+    TC_TRY(ti_tell_progress(ctx, "measuring the quantized program", 0, 1));
     TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, learned + TC_KEEP_BACK, learned,
                              &yard));
     yard.labels = request->labels;
     TC_TRY(ti_yardstick_measure(ctx, &yard, plain, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
                             .agree = measured.agree,
-                            .drop = measured.drop};
+                            .drop = measured.drop,
+                            .noise = measured.error,
+                            .signal = measured.square,
+                            .n_measured = measured.n};
     for (size_t i = 0; i < TC_COUNT(methods); i++) {
         if (!methods[i].wanted(&t, plain))
             continue;
@@ -132,6 +144,7 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         }
         tc_module *tried = ti_module_copy(plain);
         tc_corrected result = {0};
+        TC_TRY(ti_tell_progress(ctx, methods[i].doing, 0, 1));
         TC_TRY(methods[i].run(&t, tried, &result));
         TC_TRY(ti_yardstick_measure(ctx, &yard, tried, &measured));
         bool taken =
@@ -144,6 +157,8 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
             out->db = measured.sqnr_db;
             out->agree = measured.agree;
             out->drop = measured.drop;
+            out->noise = measured.error;
+            out->signal = measured.square;
         }
     }
     ti_yardstick_end(&yard);

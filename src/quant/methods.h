@@ -5,17 +5,17 @@
 
 #include "quantizer.h"
 
-#define TC_GAIN 0.05 /* dB that a method must bring */
+#define TC_GAIN 0.05 /* dB that a method must gain */
 
-/* Changes the typed program for the better, as far as that can be measured. */
+/* Improves the typed program, as far as can be measured. */
 TC_MUST_USE tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
                                        const tc_quant_request *request, const tc_domains *domains,
                                        tc_quant_gains *out);
 
-/* That a method was not tried for want of time. */
+/* Reports that a method was not tried for lack of time. */
 void ti_quant_say_over(tc_ctx *ctx, const char *method);
 
-/* The module's program becomes the other one's. */
+/* Replaces the module's program by the other's. */
 void ti_quant_take_over(tc_module *to, const tc_module *from);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mixed_precision.c -- which domains need 16 bits.
  *
- * The real program runs over a few samples with one domain on its grid and everything else as it
- * is; the noise of the domain is what that does to the program's outputs.  The noisiest get 16
- * bits: as many as the configuration asks for, for all readers.  Without being asked, those that
- * make the program LOUD, for the readers that take 16 bits as cheaply as 8: a class token in front
- * of a norm, whose row has hardly a code of its own, or a long chain of sums; and those that ruin
- * it, for all that can read or make 16 bits at some cost: powers in front of a root, scores whose
- * peaks are picked by a comparison.  One run with all of these on their grids tells first whether
- * there is anything to do.
+ * The real program runs over a few samples with one domain on its grid and everything else
+ * unchanged; the noise of the domain is the error of the program's outputs.  The noisiest get 16
+ * bits: as many as the configuration asks for, for all readers.  By default, those that make the
+ * program LOUD, for readers that take 16 bits as cheaply as 8: a class token before a norm, whose
+ * row has few codes, or a long chain of sums; and those that ruin it, for all that can read or make
+ * 16 bits at some cost: powers before a root, scores whose peaks a comparison selects.  One run
+ * with all of these on their grids first decides whether there is anything to do.
  *
- * Up to a domain's first value such a run is the plain one, so each sample has a plan that goes
- * through the program once, and a twin that leaves it before every domain and runs to the end. */
+ * Up to a domain's first value such a run equals the plain one: each sample has a plan that runs
+ * through the program once, and a twin that branches off before every domain and runs to the
+ * end. */
 #include "quantizer.h"
 
 #include <math.h>
@@ -24,13 +24,13 @@
 #include "sample_runner.h"
 #include "observations.h"
 
-enum { SAMPLES = 4, PAID_SAMPLES = 8, FEW_SAMPLES = 2, EVERY = -2 /* in place of a domain */ };
-static const double WORK = 2e10;               /* multiplications that looking for them may take */
+enum { SAMPLES = 4, PAID_SAMPLES = 8, FEW_SAMPLES = 2, EVERY = -2 /* instead of a domain */ };
+static const double WORK = 2e10;               /* multiplications that the search may take */
 
-/* When domains are widened without being asked: all of them make more noise over signal than
- * `loud`, and one makes more than `faint`. */
+/* When domains are widened by default: all together make more noise over signal than `loud`, and
+ * one makes more than `faint`. */
 typedef struct tier {
-    bool expensive; /* those too whose readers or makers take 16 bits at a cost */
+    bool expensive; /* also those whose readers or producers take 16 bits at a cost */
     double loud, faint;
 } tier;
 
@@ -41,9 +41,9 @@ typedef struct ranking {
     tc_graph *g;
     const tc_domains *domains;
     tc_samples samples;
-    const tier *noisy; /* only those that are loud are wanted */
+    const tier *noisy; /* only loud ones are wanted */
     bool *eligible; /* by domain */
-    bool *later;    /* by domain: looked at if there is time */
+    bool *later;    /* by domain: measured if there is time */
     bool *wanted;   /* by value */
     tc_val *order;  /* values as they are made; inputs are not among them */
     size_t n_order;
@@ -58,7 +58,7 @@ typedef struct sample {
     tc_plan *plan, *twin;
     tc_tensor *in, *twin_in, *out, *real;
     void *const *state;
-    int32_t domain; /* whose values the twin puts on their grid */
+    int32_t domain; /* whose values the twin rounds to their grid */
     double *noise;  /* by domain */
     bool *done;     /* by domain: its noise is measured */
     double all;     /* of all eligible ones at once */
@@ -66,7 +66,7 @@ typedef struct sample {
     tc_plan *failed;
 } sample;
 
-/* ---- putting values on a grid ---- */
+/* ---- rounding values to a grid ---- */
 
 static void put_on_grid(const tc_domain *d, tc_tensor t)
 {
@@ -121,7 +121,7 @@ static tc_status run_plain(sample *s)
     return TC_OK;
 }
 
-/* The twin runs on from where the plain run stands, with a domain on its grid. */
+/* The twin continues from the plain run's current step, with a domain on its grid. */
 static tc_status run_twin(sample *s, int32_t d, const tc_tensor *in)
 {
     s->domain = d;
@@ -198,7 +198,7 @@ static void rank_sample(void *what, size_t i, tc_arena *room)
 
 /* ---- getting ready ---- */
 
-/* 8 bits that were chosen by looking; noisy: of a value that somebody reads in 16, that can be made
+/* 8 bits chosen by observation; noisy: of a value that some reader takes in 16, that can be made
  * so, and that no rule names. */
 static bool is_eligible(const tc_domain *d, const tier *noisy)
 {
@@ -210,8 +210,8 @@ static bool is_eligible(const tc_domain *d, const tier *noisy)
            d->joined < 0 && d->n_val > 0 && d->scale > 0;
 }
 
-/* Values that somebody reads who makes noise louder: a norm of small rows, a difference of like
- * numbers. */
+/* Values with a reader that amplifies noise: a norm of small rows, a difference of similar
+ * values. */
 static bool *find_louder(tc_ctx *ctx, const tc_graph *g)
 {
     bool *louder = tc_new_n(&ctx->arena, bool, g->n_val);
@@ -233,7 +233,7 @@ static bool is_suspect(const bool *louder, const tc_domain *d)
     return false;
 }
 
-/* Of more domains than there is time for, suspects first. */
+/* If there are more domains than time, suspects first. */
 static void keep_within_work(ranking *r)
 {
     double each = ti_quant_work(r->g) / 2 * FEW_SAMPLES;
@@ -359,7 +359,7 @@ void ti_domain_widen(tc_domains *domains, size_t d)
     s.qmax = 32767;
     s.symmetric = true;
     s.floor = TC_LEAST_SCALE;
-    tc_grid grid = ti_grid_of(&s, TC_WIDE_MARGIN * domain->lo, TC_WIDE_MARGIN * domain->hi);
+    tc_grid grid = ti_grid_of(&s, TC_WIDE_MARGIN * domain->lo, ti_wide_end(domain, domain->hi));
     domain->setting = s;
     domain->scale = grid.scale;
     domain->zero = 0;
@@ -380,7 +380,7 @@ static size_t noisiest(const ranking *r)
     return most;
 }
 
-/* The 8 bits that a domain, and those that have its codes, have now are kept for some readers. */
+/* The current 8 bits of a domain, and of those derived from it, are kept for some readers. */
 static void keep_narrow(tc_domains *domains, size_t d, bool expensive)
 {
     tc_domain *domain = &domains->domain[d];
@@ -428,7 +428,7 @@ static tc_status widen_unasked(tc_ctx *ctx, tc_module *module, const tc_quant_re
     return widen_noisy(ctx, module, request, domains, &COSTLY);
 }
 
-/* Whether all that a node moves is of domain d. */
+/* Whether everything that a node moves is of domain d. */
 static bool moves_within(const tc_domains *domains, const tc_node *node, int32_t d)
 {
     bool within = ti_role_moves(node);
@@ -449,8 +449,8 @@ static bool is_made_whole(const tc_graph *g, const tc_domains *domains, size_t d
     return true;
 }
 
-/* What the program gives leaves as real numbers, so nobody reads its codes: 16 bits of it cost next
- * to nothing where an accumulator makes it. */
+/* Outputs of the program leave as real values, so their codes have no readers: 16 bits cost almost
+ * nothing where an accumulator makes them. */
 static void widen_outputs(const tc_graph *g, tc_domains *domains)
 {
     for (size_t d = 0; d < domains->n; d++) {
@@ -463,7 +463,7 @@ static void widen_outputs(const tc_graph *g, tc_domains *domains)
 
 /* ---- choices ---- */
 
-/* The place of the indices that a node chooses; -1: it chooses none, or nobody goes by them. */
+/* The result with the indices that a node selects; -1: none, or unused. */
 static int chosen(const uint32_t *readers, const tc_node *node)
 {
     int i = node->op == TC_OP_topk || node->op == TC_OP_sort ? 1 : -1;
@@ -472,14 +472,14 @@ static int chosen(const uint32_t *readers, const tc_node *node)
     return i >= 0 && i < node->n_out && readers[node->out[i]] ? i : -1;
 }
 
-/* A function of each number that keeps their order, or of a row. */
+/* An elementwise monotonic function, or of a row. */
 static bool keeps_order(tc_op op)
 {
     return op == TC_OP_softmax || op == TC_OP_log_softmax || op == TC_OP_sigmoid;
 }
 
 /* Whether products make the domain's values, or what keeps their order: those have 16 bits to give.
- * Others have been through eight before. */
+ * Others have passed through eight before. */
 static bool can_be_wide(const tc_graph *g, const tc_domain *d)
 {
     for (size_t i = 0; i < d->n_val; i++) {
@@ -501,7 +501,8 @@ static void widen_choice(const tc_graph *g, tc_domains *domains, tc_val v)
     ti_domain_widen(domains, (size_t)d);
 }
 
-/* What others are chosen by: of eight bits many are equal, and the first of equals is anybody. */
+/* Values that decide a selection: with eight bits many are equal, and the first of equals is
+ * arbitrary. */
 static void widen_choices(tc_ctx *ctx, const tc_graph *g, tc_domains *domains)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);

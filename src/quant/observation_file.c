@@ -150,7 +150,7 @@ tc_bytes ti_obs_bytes(tc_ctx *ctx, uint64_t fingerprint, const tc_obs *obs)
 
 /* ---- reading ---- */
 
-/* Bytes that are left; once they run out, everything reads as 0. */
+/* Remaining bytes; past the end everything reads as 0. */
 typedef struct cursor {
     const uint8_t *p;
     size_t n;
@@ -252,9 +252,11 @@ static tc_ranges take_ranges(reading *r)
     }
     g.odd = tc_new_n(arena, tc_sample_id, (size_t)n_odd);
     g.odd_in = tc_new_n(arena, size_t, (size_t)n_odd);
+    g.odd_far = tc_new_n(arena, tc_far_out, (size_t)n_odd);
     for (; g.n_odd < n_odd; g.n_odd++) {
         uint64_t hash = take_u64(c), index = take_u64(c);
         g.odd_in[g.n_odd] = (size_t)take_u64(c);
+        g.odd_far[g.n_odd] = (tc_far_out){.domain = -1};
         uint64_t length = take_count(c);
         const char *name = length <= c->n ? (const char *)take(c, (size_t)length) : NULL;
         c->bad |= !name;

@@ -2,9 +2,9 @@
 /* observe.c -- calibration: two passes over the samples, then a scale and a zero point for every
  * domain.
  *
- * Everything that is kept of the samples is their ends and counts of bins, so that neither the
- * order of the samples nor the threads that ran them can change a result.  Samples of several sizes
- * are run by the program of each size; what they show is of the same values, and one. */
+ * Only ends and counts of bins are kept, so neither the order of the samples nor the threads can
+ * change a result.  Samples of several sizes are run by the program of each size; their
+ * observations are merged. */
 #include "observing.h"
 
 #include <math.h>
@@ -13,16 +13,16 @@
 #include "../num/load.h"
 #include "observation_file.h"
 
-/* Of a few samples of a program that remembers, each is also seen as the first call: which one it
- * will be is not known, and attention over an empty cache looks otherwise. */
+/* In a stateful program a few samples are also observed as the first call: attention over an empty
+ * cache has other ranges. */
 static bool seen_fresh(const tc_quant_request *request)
 {
     return request->samples.n < TC_FEW_SAMPLES;
 }
 
-/* ---- who is looked at ---- */
+/* ---- what is observed ---- */
 
-/* A range that is known beforehand is looked at too: what was seen may fill little of it. */
+/* Natural ranges are observed too: the values may fill little of them. */
 static bool is_watched(const tc_domain *d)
 {
     bool settled = d->setting.observer == TC_OBSERVER_fixed || d->base >= 0 || d->joined >= 0;
@@ -43,7 +43,7 @@ static bool *wanted_values(tc_observing *o)
     return wanted;
 }
 
-/* The numbers as f32, where they are or as a copy. */
+/* The elements as f32, in place or as a copy. */
 static const float *as_f32(tc_observer_guest *who, tc_tensor t)
 {
     ti_arena_rewind(&who->scratch, (tc_mark){NULL, 0, 0});
@@ -52,7 +52,7 @@ static const float *as_f32(tc_observer_guest *who, tc_tensor t)
     return ti_as_f32(&who->scratch, t);
 }
 
-/* The numbers that count: all, or those below what is clamped. */
+/* The elements that count: all, or those below a clamp. */
 static const float *counting(tc_observer_guest *who, tc_val v, tc_tensor t, int64_t *n)
 {
     const tc_domains *domains = who->o->domains;
@@ -87,7 +87,8 @@ static bool first_enter(void *who, size_t k, const tc_tensor *in)
     g->sample = k;
     for (size_t i = 0; i < g->party->g->n_in; i++)
         g->far = g->far || holds_far(in[i]);
-    first->sample[k] = (tc_sample_id){ti_sample_hash(in, g->party->g->n_in), NULL, k};
+    first->sample[k] = (tc_sample_id){ti_sample_hash(in, g->party->g->n_in), NULL,
+                                      ti_sample_number(g->party->samples, k)};
     if (g->worth)
         ti_sample_quality_see(g->worth, in);
     return true;
@@ -104,7 +105,7 @@ static void first_see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     ti_ends_see(ends, x, n);
 }
 
-/* Constants that belong to a domain take part in every sample, and so does what buffers start with.
+/* Constants of a domain, and initial buffers, are part of every sample.
  */
 static void see_constants(tc_observing *o)
 {
@@ -176,7 +177,7 @@ static void join(tc_observing *o)
 
 /* ---- second pass ---- */
 
-/* Whether the domain's grid depends on how its numbers are spread. */
+/* Whether the domain's grid depends on the distribution of its elements. */
 static bool needs_bins(const tc_observing *o, size_t d)
 {
     const tc_domain *domain = &o->domains->domain[d];
@@ -187,7 +188,7 @@ static bool needs_bins(const tc_observing *o, size_t d)
             s->observer == TC_OBSERVER_percentile);
 }
 
-/* Which domains take part in a second pass; false: none. */
+/* Which domains are part of a second pass; false: none. */
 static bool look_again(tc_observing *o)
 {
     bool any = false;
@@ -262,7 +263,7 @@ static void free_guest(void *what)
     ti_arena_free(&((tc_observer_guest *)what)->counted_in);
 }
 
-/* A program ready to run over its samples, and somebody on each thread. */
+/* A program prepared to run over its samples, with an observer on each thread. */
 static tc_status get_party(tc_observing *o, const bool *wanted, tc_party *party)
 {
     tc_arena *arena = &o->ctx->arena;
@@ -285,7 +286,7 @@ static tc_status get_party(tc_observing *o, const bool *wanted, tc_party *party)
     return TC_OK;
 }
 
-/* The program, and where it has other sizes, with the constants that it has here. */
+/* The program, and its other sizes, with the constants that it has here. */
 static tc_status get_ready(tc_observing *o, const bool *wanted)
 {
     const tc_quant_request *r = o->request;
@@ -318,19 +319,25 @@ static void end_parties(tc_observing *o)
     }
 }
 
-/* What the rows of all samples say. */
+/* Evaluates the rows of all samples. */
 static void settle_ranges(tc_observing *o)
 {
     bool drop = o->request->config->drop_odd && !o->request->keep_odd &&
-                !ti_main(o->module)->n_mutation; /* a call that others follow is never left out */
+                !ti_main(o->module)->n_mutation; /* a call followed by others is never dropped */
     bool *judged = o->judged = tc_new_n(&o->ctx->arena, bool, o->domains->n);
     for (size_t d = 0; d < o->domains->n; d++)
         judged[d] = o->watched[d] && !o->domains->domain[d].fixed_range;
-    for (size_t i = 0; i < o->domains->n_join; i++) /* its numbers count in the cat */
+    for (size_t i = 0; i < o->domains->n_join; i++) /* its elements count in the cat */
         if (o->domains->join[i].alone && !o->domains->join[i].settled)
             judged[o->domains->join[i].part] = false;
+    bool *given = tc_new_n(&o->ctx->arena, bool, o->domains->n);
+    const tc_graph *g = ti_main(o->module);
+    for (size_t i = 0; i < g->n_in; i++)
+        if (o->domains->of[g->in[i]] >= 0)
+            given[o->domains->of[g->in[i]]] = true;
+    o->party[0].first.given = given;
     o->ranges = ti_ranges_of(o->ctx, &o->party[0].first, judged, drop);
-    for (size_t p = 1; p < o->n_party; p++) { /* none of these is odd: they are to be as they are */
+    for (size_t p = 1; p < o->n_party; p++) { /* none of these is odd: they are taken as given */
         tc_ranges more = ti_ranges_of(o->ctx, &o->party[p].first, judged, false);
         ti_ranges_add(&o->ranges, &more);
     }
@@ -359,7 +366,7 @@ static tc_first all_rows(const tc_observing *o)
     return all;
 }
 
-/* What there is to say of the samples; of those that others have seen, only their rows are here. */
+/* Reports on the samples; of those observed elsewhere, only rows are available. */
 static void tell_samples(tc_observing *o)
 {
     const tc_party *party = &o->party[0];
@@ -374,7 +381,25 @@ static void tell_samples(tc_observing *o)
                            o->judged);
 }
 
-/* Ranges are known: the rest of what follows from them. */
+/* The value in which a sample is far out: its domain's input, or the first one. */
+static void name_far(const tc_observing *o, const tc_far_out *far, tc_outlier *out)
+{
+    const tc_graph *g = ti_main(o->module);
+    out->input = -1;
+    if (far->domain < 0)
+        return;
+    tc_val v = o->domains->domain[far->domain].val[0];
+    for (size_t i = 0; far->given && i < g->n_in; i++)
+        if (o->domains->of[g->in[i]] == far->domain) {
+            v = g->in[i];
+            out->input = (int32_t)i;
+        }
+    out->alone = g->val[v]->name ? g->val[v]->name : "a value";
+    out->reach = far->reach;
+    out->others = far->others;
+}
+
+/* Ranges are known: the rest follows. */
 static void hand_over(tc_observing *o)
 {
     tc_domains *domains = o->domains;
@@ -384,7 +409,11 @@ static void hand_over(tc_observing *o)
     domains->n_watched = o->ranges.n_watched;
     for (size_t i = 0; i < domains->n_odd; i++) {
         const tc_sample_id *id = &o->ranges.odd[i];
-        domains->odd[i] = (tc_outlier){id->hash, id->index, id->where, o->ranges.odd_in[i]};
+        domains->odd[i] = (tc_outlier){.hash = id->hash,
+                                       .index = id->index,
+                                       .where = id->where,
+                                       .far_in = o->ranges.odd_in[i]};
+        name_far(o, &o->ranges.odd_far[i], &domains->odd[i]);
     }
     join(o);
 }
@@ -409,7 +438,7 @@ static tc_status write_first(tc_observing *o, uint64_t fingerprint)
     return TC_OK;
 }
 
-/* The second pass over a part, in the ranges that all parts have settled. */
+/* The second pass over a part, in the ranges of all parts. */
 static tc_status write_second(tc_observing *o, const bool *wanted, uint64_t fingerprint)
 {
     tc_obs obs = {.kind = TC_OBS_SECOND, .ranges = o->ranges};
@@ -449,7 +478,7 @@ static tc_status check_complete(const tc_observing *o, const tc_obs *obs)
     return status;
 }
 
-/* What parts have seen, in place of passes over samples. */
+/* Observations of parts, instead of passes over samples. */
 static tc_status merge_parts(tc_observing *o, const bool *wanted, uint64_t fingerprint)
 {
     const tc_quant_request *request = o->request;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* observing.h -- calibration on its way: what observe.c takes down, and choose_scales.c reads. */
+/* observing.h -- calibration in progress: what observe.c records, and choose_scales.c reads. */
 #ifndef TC_OBSERVING_H
 #define TC_OBSERVING_H
 
@@ -11,17 +11,17 @@
 typedef struct tc_observing tc_observing;
 typedef struct tc_party tc_party;
 
-/* Somebody on one thread. */
+/* State of one thread. */
 typedef struct tc_observer_guest {
     tc_observing *o;
     tc_party *party;
     size_t sample;
-    bool far; /* an input held numbers that may stand for "never" */
+    bool far; /* an input held values that may be masks */
     uint64_t counted, sum;
-    tc_arena scratch; /* numbers that are not f32 */
+    tc_arena scratch; /* elements that are not f32 */
     tc_arena counted_in;
     tc_tally *tally; /* by domain */
-    tc_sample_quality *worth; /* of the inputs, first pass; NULL: nobody asks */
+    tc_sample_quality *worth; /* of the inputs, first pass; NULL: not needed */
 } tc_observer_guest;
 
 /* The samples of one size, and the program of that size. */
@@ -38,13 +38,13 @@ struct tc_observing {
     tc_module *module;
     const tc_quant_request *request;
     tc_domains *domains;
-    bool *watched; /* by domain: it is looked at */
+    bool *watched; /* by domain: it is observed */
     tc_party *party; /* the first is the program that is quantized */
-    size_t n_party; /* that are ready to run */
+    size_t n_party; /* that are prepared to run */
     tc_ranges ranges;
-    bool *judged;     /* by domain: its rows say what is odd */
-    bool *binned;     /* second pass, by domain: its numbers are counted */
-    uint64_t **merged; /* by domain: TC_BINS counts that parts have brought; NULL: own tallies */
+    bool *judged;     /* by domain: its rows decide what is odd */
+    bool *binned;     /* second pass, by domain: its elements are counted */
+    uint64_t **merged; /* by domain: TC_BINS counts from files; NULL: own tallies */
     uint64_t counted; /* samples of the second pass */
     uint64_t sum;     /* of their hashes, where the counts are written */
     tc_torchao *
@@ -53,7 +53,7 @@ struct tc_observing {
 
 /* ---- choose_scales.c ---- */
 
-/* Where the values of a domain are by now. */
+/* Where the values of a domain are after merges. */
 static inline size_t ti_domain_home(const tc_domains *domains, size_t d)
 {
     while (domains->domain[d].joined >= 0)
@@ -67,9 +67,9 @@ static inline bool ti_setting_wide(const tc_setting *s)
     return s->dtype == TC_i16 || s->dtype == TC_i32;
 }
 
-/* The range of a domain's bins: what was seen, and 0. */
+/* The range of a domain's bins: observed, and 0. */
 tc_ends ti_bins_range(const tc_observing *o, size_t d);
-/* What all threads or all parts have counted of a domain; of several sizes each counts the same. */
+/* The merged counts of a domain; of several sizes each counts the same. */
 const uint64_t *ti_counts_of(const tc_observing *o, size_t d, tc_arena *room);
 /* Scale and zero point of every domain. */
 void ti_choose_scales(tc_observing *o);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* outlier_samples.c -- whether outlier samples should be kept.
  *
- * Without them the others have finer steps, and they themselves are cut.  The program is quantized
- * in both ways and measured on all samples, these among them:
+ * Without them the others have finer steps, and they themselves are clipped.  The program is
+ * quantized in both ways and measured on all samples, these among them:
  *
  *   each = mean over samples of min(1, error / square)          every sample counts the same
  *   all  = sum of errors / sum of squares                       large ones count for more
  *
- * They stay aside where that makes `each` less by GAIN and `all` no greater: a broken picture is
- * lost in one way and costs all others in the other; a large sample of data with long tails is
- * what the program is for. */
+ * They are excluded where that lowers `each` by GAIN without raising `all`: a broken image is lost
+ * in one way and costs all others in the other; a large sample of heavy-tailed data is valid input.
+ *
+ * Samples that are far beyond all others in an input, a pixel of 5000 among others of 4, have large
+ * outputs, too.  They are excluded where the others are lost with them (LOST) and not without. */
 #include "outlier_samples.h"
 
 #include <math.h>
@@ -18,6 +20,7 @@
 
 enum { MEASURED = 64, NAMED = 8 };
 static const double GAIN = 0.8; /* times the noise, 1 dB */
+static const double LOST = 20, BACK = 3; /* dB of the others, and their gain */
 
 /* Both noises over the kept samples, of which some were measured, and those set aside. */
 typedef struct noise {
@@ -40,6 +43,15 @@ static noise noise_of(const tc_measured *kept, const tc_measured *odd, size_t n_
     return n;
 }
 
+/* Each of them is far beyond all others in an input. */
+static bool all_given(const tc_domains *domains)
+{
+    bool all = domains->n_odd > 0;
+    for (size_t i = 0; i < domains->n_odd; i++)
+        all = all && domains->odd[i].input >= 0;
+    return all;
+}
+
 tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *without,
                            const tc_module *with, const tc_samples *samples,
                            const tc_domains *domains, tc_outlier_verdict *out)
@@ -58,17 +70,22 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
         TC_TRY(ti_yardstick_measure(ctx, &kept, program[i], &kept_in[i]));
         TC_TRY(ti_yardstick_measure(ctx, &odd, program[i], &odd_in[i]));
     }
-    ti_yardstick_end(&kept);
-    ti_yardstick_end(&odd);
     double share = (double)domains->n_odd / (double)domains->n_sample;
     noise a = noise_of(&kept_in[0], &odd_in[0], kept.n_out, share),
           b = noise_of(&kept_in[1], &odd_in[1], kept.n_out, share);
-    out->heavy = a.each < GAIN * b.each && a.all > b.all;
-    out->keep = out->heavy || !(a.each < GAIN * b.each);
+    bool gains = a.each < GAIN * b.each, lost = !(kept_in[1].sqnr_db > LOST) &&
+                                               kept_in[0].sqnr_db > kept_in[1].sqnr_db + BACK;
+    bool broken = lost && all_given(domains);
+    out->heavy = gains && a.all > b.all && !broken;
+    out->keep = !broken && (out->heavy || !gains);
+    out->others_db[0] = kept_in[0].sqnr_db;
+    out->others_db[1] = kept_in[1].sqnr_db;
     out->all_db = -10 * log10(a.all);
     out->without_db = -10 * log10(a.each);
     out->with_db = -10 * log10(b.each);
     out->lost_db = odd_in[0].sqnr_db;
+    ti_yardstick_end(&kept);
+    ti_yardstick_end(&odd);
     return TC_OK;
 }
 
@@ -96,10 +113,45 @@ static const char *names_of(tc_ctx *ctx, const tc_domains *domains, const tc_sam
     return (const char *)text.data;
 }
 
+/* Of samples far beyond all others in one value. */
+static void tell_alone(tc_ctx *ctx, const tc_domains *domains, const char *names,
+                       const tc_outlier_verdict *verdict)
+{
+    bool one = domains->n_odd == 1;
+    const tc_outlier *odd = domains->odd;
+    for (size_t i = 1; i < domains->n_odd; i++)
+        if (odd->input < 0 && domains->odd[i].input >= 0)
+            odd = &domains->odd[i];
+    const char *is = one ? "is" : "are", *it = one ? "it" : "them";
+    const char *far = ti_text_format(&ctx->arena, "%s'%s' reaches %.4g there and %.4g in all others",
+                                     odd->input >= 0 ? "input " : "", odd->alone, odd->reach,
+                                     odd->others);
+    if (!verdict)
+        ti_note(ctx, NULL, "%s %s set aside: %s (--keep-odd-samples keeps %s)", names, is, far, it);
+    else if (!verdict->keep)
+        ti_note(ctx, NULL,
+                "%s %s set aside: %s; without %s the others have %.1f dB, with %s %.1f "
+                "(--keep-odd-samples keeps %s)",
+                names, is, far, it, verdict->others_db[0], it, verdict->others_db[1], it);
+    else
+        ti_note(ctx, NULL,
+                "%s %s kept, though %s: the others have %.1f dB with %s and %.1f without, and %s "
+                "would be at %.1f; remove %s from the data if %s broken",
+                names, is, far, verdict->others_db[1], it, verdict->others_db[0],
+                one ? "it" : "they", verdict->lost_db, it, one ? "it is" : "they are");
+}
+
 void ti_outlier_tell(tc_ctx *ctx, const tc_domains *domains, const tc_samples *samples,
                      const tc_outlier_verdict *verdict)
 {
     const char *names = names_of(ctx, domains, samples);
+    bool alone = domains->n_odd > 0;
+    for (size_t i = 0; i < domains->n_odd; i++)
+        alone = alone && domains->odd[i].alone;
+    if (alone) {
+        tell_alone(ctx, domains, names, verdict);
+        return;
+    }
     size_t far_in = domains->n_watched;
     bool one = domains->n_odd == 1;
     for (size_t i = 0; i < domains->n_odd; i++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* outlier_samples.h -- samples that were set aside: whether that was right, and what is said of it.
- * */
+/* outlier_samples.h -- samples that were set aside: whether that was right, and the message.
+ */
 #ifndef TC_OUTLIER_SAMPLES_H
 #define TC_OUTLIER_SAMPLES_H
 
@@ -8,10 +8,11 @@
 
 /* Two typed programs measured on the same samples, those set aside among them. */
 typedef struct tc_outlier_verdict {
-    bool keep;                  /* the samples had better stay, */
+    bool keep;                  /* the samples should be kept, */
     bool heavy;                 /* only because their outputs outweigh all others */
-    double without_db, with_db; /* with each sample counted alike; lost is lost */
+    double without_db, with_db; /* with each sample counted equally */
     double lost_db;             /* the program without them, on them */
+    double others_db[2];        /* the others alone: without them, and with them */
     double all_db;              /* heavy: the same over all samples, by their squares */
 } tc_outlier_verdict;
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output_layers.c -- the last layers, whose results are outputs, keep weights of 8 bits.
  *
- * No later layer can compensate their errors, and a language model's last layer
- * decides between words that are nearly as likely.  The embedding, which is often the same tensor,
- * is a table of values and has the activations' bits. */
+ * No later layer can compensate their errors, and a language model's last layer decides between
+ * almost equally likely tokens.  The embedding, which is often the same tensor, is a table of
+ * values and has the activations' bits. */
 #include "quantizer.h"
 
 #include "role.h"
 
-/* The product that makes v, as it is or moved; NULL: something else does. */
+/* The product that makes v, directly or moved; NULL: another operator does. */
 static const tc_node *maker_of(const tc_graph *g, tc_val v)
 {
     const tc_node *def = ti_def(g, v);

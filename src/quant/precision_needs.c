@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* precision_needs.c -- where a program needs more of a number than its code holds.
+/* precision_needs.c -- where a program needs more precision than codes have.
  *
- * Codes are finite: isnan, isinf, isfinite and nan_to_num of codes have one answer, fmax and fmin
- * never see NaN.  So where their operand may be NaN or infinite, it stays in float, and with it
- * what made it, element by element, back to what has no say in that: an input of the program, or an
- * operator whose results quantization takes as finite (products, norms, ...).
+ * Codes are finite: isnan, isinf, isfinite and nan_to_num of codes are constant, fmax and fmin
+ * never see NaN.  So where their operand may be NaN or infinite, it stays in float, and so do its
+ * elementwise producers, back to an input of the program, or an operator whose results quantization
+ * takes as finite (products, norms, ...).
  *
- * So does what follows from the inputs element by element and becomes a whole number or is compared
- * for equality: half a step would make it another one.  And what is far from zero and brought back
- * by a number beyond 2^24, as time stamps are: codes reach from zero on. */
+ * So do elementwise functions of the inputs that become integers or are compared for equality: half
+ * a step would change them.  And values far from zero that a constant beyond 2^24 brings back, as
+ * with time stamps: codes always include zero. */
 #include "dataflow.h"
 
 #include <math.h>
@@ -25,14 +25,14 @@ static bool makes_odd(const tc_dataflow *f, const tc_node *node)
         return true;
     if (!TC_OP_IN(node->op, TC_OP_div, TC_OP_remainder, TC_OP_fmod))
         return false;
-    tc_tensor by = ti_tensor_of(f->g, node->in[1]); /* what is never zero: finite */
+    tc_tensor by = ti_tensor_of(f->g, node->in[1]); /* never zero: finite */
     for (int64_t i = 0; by.data && i < tc_type_count(by.type); i++)
         if (ti_load_f64(by, i) == 0)
             return true;
     return !by.data;
 }
 
-/* What is odd in operand i is so in the result, or decides it. */
+/* NaN or infinity of operand i propagates to the result, or decides it. */
 static bool passes_odd(const tc_node *node, int i)
 {
     return (tc_ops[node->op].traits & (T_ELTWISE | T_REDUCES)) || node->op == TC_OP_cumsum ||
@@ -45,14 +45,14 @@ static bool asks(const tc_dataflow *f, const tc_node *node)
                  TC_OP_fmin))
         return true;
     bool equal = node->op == TC_OP_eq || node->op == TC_OP_ne;
-    if (equal && node->in[0] == node->in[1]) /* of a number and itself: isnan */
+    if (equal && node->in[0] == node->in[1]) /* of a value and itself: isnan */
         return true;
     return (equal || TC_OP_IN(node->op, TC_OP_lt, TC_OP_le, TC_OP_gt, TC_OP_ge)) &&
            ((f->fixed[node->in[0]] && f->huge[node->in[0]]) || /* with an infinity: isinf */
             (f->fixed[node->in[1]] && f->huge[node->in[1]]));
 }
 
-/* Asks for the number itself. */
+/* Needs the exact value. */
 static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
 {
     const tc_type *y = node->n_out ? ti_type_of(f->g, node->out[0]) : NULL;
@@ -60,7 +60,7 @@ static bool asks_exactly(const tc_dataflow *f, const tc_node *node)
            (node->op == TC_OP_cast && (ti_is_int(y->dtype) || y->dtype == TC_bool));
 }
 
-/* Adds or takes away one number beyond 2^24. */
+/* Adds or subtracts a scalar beyond 2^24. */
 static bool brings_back(const tc_dataflow *f, const tc_node *node)
 {
     for (int i = 0; i < 2 && (node->op == TC_OP_add || node->op == TC_OP_sub); i++) {
@@ -72,7 +72,7 @@ static bool brings_back(const tc_dataflow *f, const tc_node *node)
     return false;
 }
 
-/* What follows from inputs and constants, each element from one of theirs. */
+/* Elementwise functions of inputs and constants. */
 static void find_fresh(const tc_dataflow *f, bool *fresh)
 {
     const tc_graph *g = f->g;

@@ -3,10 +3,9 @@
  *
  *   op -> quantize(d) -> dequantize -> user     =>     op : d -> user
  *
- * A result that is quantized in one way only takes that domain; one that is read in several ways,
- * or as a real number too, stays real and is rescaled into each domain.  Movement keeps its
- * operand's domain: a quantize behind it that names another domain becomes a rescale, never a
- * change of meaning. */
+ * A result quantized in one way only takes that domain; one read in several ways, or as real too,
+ * stays real and is rescaled into each domain.  Movement keeps its operand's domain: a quantize
+ * after it with another domain becomes a rescale, never a reinterpretation. */
 #include "quantizer.h"
 
 #include "../ir/build.h"
@@ -16,7 +15,7 @@
 typedef struct typing {
     const tc_type *
         *domain; /* by old value: the type that all its readers quantize it to, or NULL */
-    bool *as_real;          /* by old value: read by somebody who takes no quantized value */
+    bool *as_real;          /* by old value: a reader takes no quantized value */
     tc_val *typed;          /* by old value: its quantized twin in the new graph, or none */
 } typing;
 
@@ -35,7 +34,7 @@ static bool constant_list(const tc_graph *g, tc_val v, int64_t n, double *out)
     return true;
 }
 
-/* The domain that a quantize or dequantize node names; NULL when it is known only at run time. */
+/* The domain of a quantize or dequantize node; NULL when it is known only at run time. */
 static const tc_type *named_domain(tc_ctx *ctx, const tc_graph *g, const tc_node *node,
                                    const tc_type *codes)
 {
@@ -98,8 +97,8 @@ static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
             t->domain[v] = NULL;
 }
 
-/* The largest of a window is one of its numbers, and rounding keeps their order: what only such a
- * window reads takes the domain of its result. */
+/* Max pooling selects elements, and rounding is monotonic: a value read only by such a window takes
+ * the domain of its result. */
 static void survey_windows(tc_ctx *ctx, const tc_graph *g, typing *t)
 {
     const uint32_t *readers = ti_graph_readers(ctx, g);
@@ -128,14 +127,14 @@ static tc_status add_rescale(tc_rewrite *rw, const tc_node *node, tc_val from, c
     return b.status;
 }
 
-/* The value that stands for old value v: its quantized twin where there is one. */
+/* The replacement of old value v: its quantized twin if there is one. */
 static tc_val best(const tc_rewrite *rw, tc_val v)
 {
     const typing *t = rw->user;
     return t->typed[v] ? t->typed[v] : rw->now[v];
 }
 
-/* Old value v is this quantized value from here on; a real one too for those who need it. */
+/* Old value v is this quantized value from here on; also a real one for readers that need it. */
 static tc_status set_typed(tc_rewrite *rw, const tc_node *node, tc_val v, tc_val val)
 {
     typing *t = rw->user;
@@ -145,7 +144,7 @@ static tc_status set_typed(tc_rewrite *rw, const tc_node *node, tc_val v, tc_val
     return add_rescale(rw, node, val, ti_type_of(rw->from, v), NULL, &rw->now[v]);
 }
 
-/* Constant codes with their meaning. */
+/* Constant codes with their domain. */
 static tc_val typed_constant(tc_rewrite *rw, const tc_node *node, const tc_type *type, tc_val codes)
 {
     const tc_value *old = rw->to->val[codes];
@@ -155,15 +154,15 @@ static tc_val typed_constant(tc_rewrite *rw, const tc_node *node, const tc_type 
 static tc_status take_dequantize(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const typing *t = rw->user;
-    tc_val codes = node->in[0], out = node->out[0];
-    if (node->op != TC_OP_dequantize || !is_f32(rw->from, out))
+    if (node->op != TC_OP_dequantize || !is_f32(rw->from, node->out[0]))
         return TC_OK;
+    tc_val codes = node->in[0], out = node->out[0];
     const tc_type *type = named_domain(rw->ctx, rw->from, node, ti_type_of(rw->from, codes));
     if (!type)
         return TC_OK;
     tc_val val = t->typed[codes];
     if (val && ti_type_of(rw->to, val) != type)
-        return TC_OK; /* codes read in another way than they were written */
+        return TC_OK; /* codes read with another domain than written */
     if (!val && ti_is_const(rw->to, rw->now[codes]))
         val = typed_constant(rw, node, type, rw->now[codes]);
     if (!val)
@@ -175,10 +174,10 @@ static tc_status take_dequantize(tc_rewrite *rw, const tc_node *node, bool *done
 static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     typing *t = rw->user;
-    tc_val x = node->in[0], out = node->out[0];
     const tc_type *type = node->op == TC_OP_quantize ? domain_of(rw->ctx, rw->from, node) : NULL;
-    if (!type || !is_f32(rw->from, x))
+    if (!type || !is_f32(rw->from, node->in[0]))
         return TC_OK;
+    tc_val x = node->in[0], out = node->out[0];
     *done = true;
     tc_val from = best(rw, x), val;
     if (ti_is_const(rw->to, from) && is_f32(rw->from, x) && !ti_type_of(rw->to, from)->quant) {
@@ -192,7 +191,7 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* A movement that adds no number of its own: codes pass it as real numbers do. */
+/* A movement without new elements: codes pass it as real values do. */
 static bool moves_codes(const tc_node *node)
 {
     static const tc_op filling[] = {TC_OP_pad, TC_OP_tril, TC_OP_triu, TC_OP_im2col};
@@ -202,8 +201,8 @@ static bool moves_codes(const tc_node *node)
     return !tc_ops[node->op].tosa;
 }
 
-/* The one domain of what a movement moves, mapped to its result; NULL when there is none.  Its operands
- * were real, or they are codes that a quantize made, and so is its result; indices are neither. */
+/* The one domain of a movement's operands, mapped to its result; NULL: none.  Operands and result
+ * were real, or are codes of a quantize; indices are neither. */
 static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val result)
 {
     const tc_type *found = NULL;
@@ -286,7 +285,8 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *moved = NULL, *first = traits & T_MOVES ? common_domain(t, node) : NULL;
     if (traits & T_MOVES && node->n_out && (reads_quantized(rw, in, node->n_in) || first)) {
         moved = moved_domain(rw, node, node->out[0]);
-        if (!moved && first) /* operands of several domains, or real: all go to the result's */
+        if (!moved && first) /* operands of several domains, or real: all are rescaled to the
+                              * result's */
             TC_TRY(bring_together(rw, node, first, in));
         else if (!moved)
             TC_TRY(bring_together(rw, node, ti_type_make(rw->ctx, TC_f32, 0, NULL), in));
@@ -300,7 +300,7 @@ static tc_status take_operator(tc_rewrite *rw, const tc_node *node, bool *done)
         value->type = ti_type_of(rw->from, v);
         if (!is_f32(rw->from, v)) {
             rw->now[v] = copy->out[i];
-            if (moved) { /* codes stand for what they stood for before */
+            if (moved) { /* codes keep their domain */
                 t->typed[v] = copy->out[i];
                 value->type = moved_domain(rw, node, v);
             }

@@ -5,7 +5,7 @@
  *             with observer mse: the s[c] of the least squared error
  *             in groups of input channels: see weight_grid.c
  *   bias      s[c] = s_input * s_weight[c], 32 bits (48 for 16-bit input)  zero 0
- *   others    the range of their own numbers; next to scores, the scores' domain
+ *   others    their own range; next to scores, the scores' domain
  *
  * A constant that two readers want in the same type is stored once. */
 #include "apply.h"
@@ -21,7 +21,7 @@
 
 /* ---- numbers ---- */
 
-/* A value that constants alone determine, computed here when it has not been folded. */
+/* A value that depends on constants only, computed here if not yet folded. */
 static tc_status evaluate(tc_apply *a, tc_val v, tc_tensor *out)
 {
     const tc_graph *g = a->rw->from;
@@ -39,7 +39,8 @@ static tc_status evaluate(tc_apply *a, tc_val v, tc_tensor *out)
     return TC_OK;
 }
 
-/* Old constant v as codes of that type; weights: how they are rounded, or NULL for any number. */
+/* Old constant v as codes of that type; weights: how they are rounded, or NULL for other
+ * constants. */
 static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_setting *weights,
                            const tc_loc *loc, tc_val *out)
 {
@@ -58,7 +59,7 @@ static tc_status put_codes(tc_apply *a, tc_val v, const tc_type *type, const tc_
         if (!known)
             codes = ti_tensor_new(&rw->ctx->arena, type);
         if (known) {
-            /* another program's, as they are */
+            /* another program's codes */
         } else if (weights && weights->group) {
             tc_mark mark = ti_arena_mark(&rw->ctx->scratch);
             tc_lattice l = ti_lattice_of(rw->ctx, &rw->ctx->scratch, real, type->quant, weights,
@@ -100,7 +101,8 @@ static void magnitudes(tc_tensor w, int axis, int64_t n, float *out)
     }
 }
 
-/* The least weight scale with which number i of the bias fits the accumulator, with a bit to spare.
+/* The least weight scale with which element i of the bias fits the accumulator, with a bit to
+   spare.
  */
 static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, int64_t i)
 {
@@ -108,7 +110,7 @@ static double bias_needs(const tc_apply *a, const tc_type *x, tc_tensor bias, in
     return a->config->anchor ? 0 : fabs(ti_load_f64(bias, i)) / (x->quant->scale[0] * most);
 }
 
-/* The type of weights v in another program that has them, where the bias fits with it, too. */
+/* The type of weights v in another program, if the bias fits with it. */
 static const tc_type *known_type(const tc_apply *a, tc_val v, const tc_type *x, tc_tensor w,
                                  tc_tensor bias, const tc_type *own)
 {
@@ -140,7 +142,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
     if (search)
         ti_weights_search(ctx, w, axis, n, s->qmax, most);
     ti_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
-    for (int64_t c = 0; c < n; c++) { /* a channel of zeros is as fine as any */
+    for (int64_t c = 0; c < n; c++) { /* a channel of zeros may have any scale */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
         scale[c] = fmax((double)(m / (float)ti_lattice_top(s)),
                         (double)(float)s->floor);
@@ -150,7 +152,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
     int64_t top = ti_lattice_top(s);
     tc_quant q = {axis, (int32_t)n, s->group ? -top : s->qmin, top, scale, zero};
     tc_type type = *w.type;
-    /* next to 16 bits, and in groups, 4 bits are written as the 8-bit numbers they are */
+    /* next to 16 bits, and in groups, 4-bit weights are stored as 8-bit */
     bool spread = s->dtype == TC_i4 && (s->group || tc_dtypes[x->dtype].bits > 8);
     type.dtype = spread ? TC_i8 : s->dtype;
     type.quant = &q;
@@ -160,15 +162,15 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
 
 /* ---- bias ---- */
 
-/* The product's operand that flows, as it is in the new graph; NULL: it is not quantized. */
+/* The product's activation operand in the new graph; NULL: it is not quantized. */
 static const tc_type *flowing(tc_apply *a, const tc_node *node, int weight)
 {
     int other = node->op == TC_OP_matmul ? 1 - weight : node->op == TC_OP_addmm ? 3 - weight : 0;
     return ti_apply_read(a, node, node->in[other]);
 }
 
-/* Channel c's weight scale; with groups a transposed product's channels are those of one group
- * again and again. */
+/* Channel c's weight scale; with groups a transposed product's channels repeat those of one
+ * group. */
 static double weight_scale(const tc_type *w, int64_t c)
 {
     return w->quant->scale[c % w->quant->count];
@@ -233,7 +235,7 @@ static tc_status bias(tc_apply *a, const tc_node *node, int i, tc_val *out)
 
 static const double LEAST_CONSTANT = 0x1p-120;
 
-/* A constant that grows with a size: its numbers where that is largest count too. */
+/* A constant that grows with a size: its elements at the largest size count too. */
 static void see_largest(const tc_apply *a, tc_val v, tc_ends *ends)
 {
     const tc_graph *g = a->config->largest;
@@ -250,7 +252,7 @@ tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     ti_ends_see(&ends, real.data, tc_type_count(real.type));
     see_largest(a, v, &ends);
     if (!a->config->anchor && ends.lo <= ends.hi && (ends.lo != 0 || ends.hi != 0))
-        s.floor = LEAST_CONSTANT; /* what was seen may be noise; these numbers are intended */
+        s.floor = LEAST_CONSTANT; /* what was observed may be noise; these values are intended */
     tc_grid grid = s.observer == TC_OBSERVER_fixed
                        ? (tc_grid){(double)(float)s.scale, s.zero}
                        : ti_grid_of(&s, (double)ends.lo, (double)ends.hi);
@@ -258,7 +260,7 @@ tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting s, const tc_type **out)
     return TC_OK;
 }
 
-/* Infinities, or numbers that stand for them. */
+/* Infinities, or values that stand for them. */
 static tc_status is_unbounded(tc_apply *a, tc_val v, bool *out)
 {
     tc_tensor real;
@@ -269,8 +271,8 @@ static tc_status is_unbounded(tc_apply *a, tc_val v, bool *out)
     return TC_OK;
 }
 
-/* Whether what the node computes tells operand v from nothing but "far away".  A factor of 300, or
- * what is taken off numbers as large, is a number like any other. */
+/* Whether the node's result depends on operand v only as "far away".  A factor of 300, or an
+ * operand of a difference of similar size, is an ordinary value. */
 static tc_status is_far(tc_apply *a, const tc_node *node, tc_val v, bool *out)
 {
     tc_op op = node->op;
@@ -282,7 +284,7 @@ static tc_status is_far(tc_apply *a, const tc_node *node, tc_val v, bool *out)
     return is_unbounded(a, v, out);
 }
 
-/* The range of its own numbers, of the result's kind; NULL: it stays real. */
+/* The range of its own elements, of the result's kind; NULL: it stays real. */
 static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type **out)
 {
     tc_val v = node->in[i];
@@ -299,7 +301,7 @@ static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type
             return TC_OK;
     }
     *out = NULL;
-    if (result) { /* far or infinite numbers saturate where the result does */
+    if (result) { /* far or infinite values saturate where the result does */
         tc_type type = *ti_type_of(a->rw->from, v);
         type.dtype = result->dtype;
         type.quant = result->quant;

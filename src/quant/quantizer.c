@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* quantizer.c -- the stage, from top to bottom. */
+/* quantizer.c -- the quantization stage. */
 #include "quantizer.h"
 
 #include <math.h>
 
 #include "outlier_samples.h"
 #include "equalize.h"
+#include "measure.h"
 #include "methods.h"
 #include "mask_values.h"
 #include "sample_runner.h"
 
-/* Below so many dB an answer is hardly that of the float program any more. */
+/* Below this many dB the result is hardly that of the float program any more. */
 static const double LOST = 15;
 
-/* What another preset gives on the same samples; what it says of itself is not passed on. */
+/* What another preset gives on the same samples; its messages are dropped. */
 static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
                        const char *name, tc_quant_gains *found)
 {
@@ -28,6 +29,9 @@ static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_reques
                           .n_size = request->n_size,
                           .keep_odd = request->keep_odd,
                           .gains = found,
+                          .figure = request->figure,
+                          .held_out = request->held_out,
+                          .learned = request->learned,
                           .labels = request->labels};
     tc_hold hold = ti_hold_begin(ctx);
     bool works = ti_quantize(ctx, ti_module_copy(real), &r) == TC_OK;
@@ -35,7 +39,12 @@ static bool try_preset(tc_ctx *ctx, const tc_module *real, const tc_quant_reques
     return works;
 }
 
-/* The program is lost: says so, and which settings keep it, measured on the same samples. */
+static double figure_of(const tc_quant_request *request, const tc_quant_gains *gains)
+{
+    return request->figure ? gains->least_db : gains->db;
+}
+
+/* The program is lost: reports it, and which settings keep it, measured on the same samples. */
 static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request *request,
                      const tc_quant_gains *gains)
 {
@@ -48,22 +57,26 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
         if ((!wide && request->config->global.act.dtype != TC_i8) ||
             !try_preset(ctx, real, request, other[i], &found[n]))
             continue;
-        keeps = found[n].db >= 2 * LOST;
+        keeps = figure_of(request, &found[n]) >= 2 * LOST;
         place[n++] = i;
     }
+    const char *on = gains->n_held_out
+                         ? ti_text_format(&ctx->arena, "%zu held-out samples",
+                                          gains->n_held_out)
+                         : "calibration samples";
     ti_warning(
         ctx, NULL, TC_E_ACCURACY,
-        "with these settings the program is %.1f dB from the float one on calibration samples "
+        "with these settings the program is %.1f dB from the float one on %s "
         "(%.0f %% of the answers agree): the quantized model is probably unusable",
-        gains->db, 100 * gains->agree);
+        figure_of(request, gains), on, 100 * gains->agree);
     for (size_t i = 0; i < n; i++)
-        ti_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]], found[i].db,
-                100 * found[i].agree);
+        ti_note(ctx, NULL, "-q %s: %.1f dB, %.0f %% of the answers", other[place[i]],
+                figure_of(request, &found[i]), 100 * found[i].agree);
 }
 
 /* ---- one program, in two ways ---- */
 
-/* A program on its way to integers. */
+/* A program being quantized. */
 typedef struct attempt {
     tc_module *real, *typed;
     tc_domains domains;
@@ -71,7 +84,7 @@ typedef struct attempt {
     tc_mask_steps masks;
 } attempt;
 
-/* Ranges that hardly anything but a mask has. */
+/* Ranges that only a mask is likely to have. */
 static bool reaches_far(const tc_domains *domains)
 {
     static const double far = 1e6;
@@ -81,7 +94,7 @@ static bool reaches_far(const tc_domains *domains)
     return found;
 }
 
-/* Observations have ranges, and no numbers to tell a mask from others by. */
+/* Observation files have ranges only: masks cannot be recognized. */
 static void warn_merged(tc_ctx *ctx)
 {
     ti_warning(ctx, NULL, TC_E_OBSERVATIONS,
@@ -90,8 +103,8 @@ static void warn_merged(tc_ctx *ctx)
     ti_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
 }
 
-/* Domains and grids.  Numbers that stand for "never" are looked for first where constants suggest
- * them, else where the ranges do; then everything is looked at again. */
+/* Domains and grids.  Mask values are searched first where constants suggest them, else where the
+ * ranges do; then everything is observed again. */
 static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
 {
     tc_quant_request with_masks = *asked;
@@ -121,7 +134,7 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
     return ti_quant_observe(ctx, a->typed, request, &a->domains);
 }
 
-/* Domains, grids, 16 bits where they belong; the typed program has the nearest codes. */
+/* Domains, grids, 16 bits where needed; the typed program has the nearest codes. */
 static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     double clock = 0;
@@ -139,7 +152,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *
     return ti_quant_apply(ctx, a->typed, request->config, &a->domains);
 }
 
-/* The same with all samples, where leaving the odd ones out costs more than it brings. */
+/* The same with all samples, if dropping the odd ones costs more than it gains. */
 static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
     bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n;
@@ -177,8 +190,8 @@ static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *
     return ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
 }
 
-/* Only where it may take its time, and where all samples are at hand: what others have observed is
- * of the program as it is. */
+/* Only if time allows, and if all samples are available: observation files are of the original
+ * program. */
 static bool wants_equalizing(const tc_quant_request *request)
 {
     const tc_config *c = request->config;
@@ -186,7 +199,7 @@ static bool wants_equalizing(const tc_quant_request *request)
            c->global.act.dtype == TC_i8;
 }
 
-/* Whichever is nearer in the end: the program as it is, or with channels of like ranges. */
+/* The better in the end: the original program, or with equalized channels. */
 static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     attempt even = {.typed = ti_module_copy(a->real), .masks = a->masks};
@@ -231,7 +244,55 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     gains->weighed = weighed;
 }
 
-/* What was decided; `asked` is the program as it came. */
+/* The program made from the learned samples alone, measured on those held out: a prediction of the
+ * result's error, which is made from all, on new ones.  Rounding, which takes the most time, is
+ * skipped, except with few codes, where it matters. */
+static tc_status foresee(tc_ctx *ctx, tc_module *asked, const tc_quant_request *request,
+                         const tc_domains *domains, tc_quant_gains *gains)
+{
+    enum { MOST = 32 };
+    tc_config silent = *request->config;
+    tc_quant_request r = *request;
+    tc_quant_gains own = {0};
+    tc_yardstick yard;
+    tc_measured found;
+    tc_module *typed = ti_module_copy(asked);
+    silent.quiet = true;
+    silent.thorough = false;
+    silent.round_weights = silent.round_weights && ti_config_few_codes(&silent);
+    r.config = &silent;
+    r.samples = *request->learned;
+    r.learned = NULL;
+    r.figure = false;
+    r.record = NULL;
+    r.times = NULL;
+    r.gains = &own;
+    tc_hold hold = ti_hold_begin(ctx);
+    tc_status status = ti_quantize(ctx, typed, &r);
+    ti_hold_drop(ctx, hold);
+    if (status != TC_OK)
+        return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
+    TC_TRY(ti_yardstick_make(ctx, asked, request->held_out, domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, typed, &found));
+    double *unseen = tc_new_n(&ctx->arena, double, yard.n_out + 1);
+    for (size_t i = 0; i < yard.n_out; i++)
+        if (found.n && found.measured[i] && found.square[i] > 0 && isfinite(found.error[i]))
+            unseen[i] = found.error[i] / found.square[i];
+    ti_yardstick_end(&yard);
+    gains->unseen = unseen;
+    gains->n_held_out = found.n;
+    return TC_OK;
+}
+
+static double least_db(const tc_quant_gains *gains, size_t n_out)
+{
+    double least = INFINITY;
+    for (size_t i = 0; i < n_out; i++)
+        least = fmin(least, ti_sqnr_db(1, ti_quant_expected_noise(gains, i)));
+    return least;
+}
+
+/* The decisions; `asked` is the original program. */
 static tc_status record(const tc_module *asked, const attempt *a, tc_quant_record *out)
 {
     tc_module *masked = ti_module_copy(asked);
@@ -253,6 +314,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.as)
         return ti_quantize_as(ctx, module, &own, request.as);
     tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
+    tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_best(ctx, &request, &a));
     if (request.record && !request.observe_only)
@@ -269,12 +331,16 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.record)
         TC_TRY(record(before, &a, request.record));
+    if (request.learned)
+        TC_TRY(foresee(ctx, unchanged, &request, &a.domains, &a.gains));
+    if (request.figure)
+        a.gains.least_db = least_db(&a.gains, ti_main(module)->n_out);
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)
         name_aside(ctx, &a.domains, !request.n_merge, request.gains);
     ti_lap(&clock, request.times ? &request.times->correct : NULL);
-    if (a.gains.db < LOST && !own.quiet && !own.proved)
+    if (figure_of(&request, &a.gains) < LOST && !own.quiet && !own.proved)
         say_lost(ctx, a.real, &request, &a.gains);
     return TC_OK;
 }

@@ -6,9 +6,9 @@
  *
  *   E = sum_i n_i (f(x_i) - f(y_i))^2        y_i: x_i on the grid of the range
  *
- * over the bins i of a histogram: n_i numbers round x_i.  f is the operator that alone reads the
- * values, or the identity.  All bins of one code have the same y, so that with running sums of n, n
- * f(x) and n f(x)^2 a code costs a few operations, however many bins it has. */
+ * over the bins i of a histogram: n_i elements around x_i.  f is the only reader of the values, or
+ * the identity.  All bins of one code have the same y, so that with running sums of n, n f(x) and n
+ * f(x)^2 a code costs a few operations, however many bins it has. */
 #include "observations.h"
 
 #include <math.h>
@@ -57,7 +57,7 @@ tc_grid ti_grid_of(const tc_setting *setting, double lo, double hi)
 
 typedef struct search {
     const tc_node *after;
-    bool top; /* the greatest numbers are kept */
+    bool top; /* the largest values are kept */
     tc_arena *scratch;
     const tc_type *type, *pair; /* f32[number of codes], f32[2] */
     double min, width, per_unit; /* of the bins */
@@ -66,7 +66,7 @@ typedef struct search {
     double y[MOST_CODES], fy[MOST_CODES];
 } search;
 
-/* f of n numbers of the type. */
+/* f of n elements of the type. */
 static void apply(const search *s, const tc_type *type, const double *x, double *out)
 {
     int64_t n = tc_type_count(type);
@@ -101,22 +101,22 @@ static void sum_up(search *s, const uint64_t *count)
     }
 }
 
-/* The bins whose middle lies below x. */
+/* The bins with their middle below x. */
 static int bins_below(const search *s, double x)
 {
     double at = ceil((x - s->min) * s->per_unit - 0.5);
     return at <= 0 ? 0 : at >= TC_BINS ? TC_BINS : (int)at;
 }
 
-/* What bins from .. to cost when all of them become a number whose f is y. */
+/* The error when bins from .. to become a value whose f is y. */
 static double cost(const search *s, int from, int to, double y)
 {
     return (s->ff[to] - s->ff[from]) -
            y * (2 * (s->f[to] - s->f[from]) - y * (s->n[to] - s->n[from]));
 }
 
-/* E of a grid whose codes 0 .. codes - 1 stand for step (k - zero); `best` or more when it is not
- * the least. The outermost codes, which hold what is cut off, often settle it. */
+/* E of a grid of codes 0 .. codes - 1, of value step (k - zero); `best` or more when it is not the
+ * least. The outermost codes, which hold what is clipped, often decide. */
 static double error_of(search *s, double step, double zero, double best)
 {
     int last = s->codes - 1;
@@ -155,7 +155,7 @@ static void search_affine(search *s, double min, double max, double *lo, double 
         }
 }
 
-/* Both ends at once, round 0. */
+/* Both ends at once, symmetric. */
 static void search_symmetric(search *s, const tc_setting *setting, double min, double max,
                              double *lo, double *hi)
 {
@@ -202,8 +202,7 @@ tc_grid ti_search(tc_arena *scratch, const tc_setting *setting, tc_ends ends,
 
 /* ---- percentile ---- */
 
-/* Where `share` numbers lie below, counted from bin `from` in direction `by`; within a bin they lie
- * evenly. */
+/* The quantile `share`, counted from bin `from` in direction `by`; uniform within a bin. */
 static double position(const uint64_t *count, double share, int from, int by)
 {
     double at = 0;

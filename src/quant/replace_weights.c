@@ -77,8 +77,8 @@ static tc_val new_codes(tc_rewrite *rw, const tc_replaced *p)
     return ti_graph_const(rw->to, old->type, p->codes.data, old->name, old->def->loc);
 }
 
-/* Weights and biases that new ones stand for and nobody else reads: left in the program they would
- * be made real with all the others when it is measured. */
+/* Replaced weights and biases without other readers: left in the program they would be dequantized
+ * with the others when it is measured. */
 static bool is_replaced(const tc_rewrite *rw, const tc_replacement *all, const tc_node *node)
 {
     if (node->op != TC_OP_const || rw->readers[node->out[0]] != 1)

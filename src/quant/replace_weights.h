@@ -6,7 +6,7 @@
 
 #include "quantizer.h"
 
-/* What becomes of a product's constants. */
+/* The new constants of a product. */
 typedef struct tc_replaced {
     const tc_node *typed;
     int64_t n;       /* channels */
@@ -14,14 +14,13 @@ typedef struct tc_replaced {
     tc_tensor codes; /* new weights; data NULL: as they were */
 } tc_replaced;
 
-/* All of it, in memory of its own that goes with the context: that of the search for it does not
- * stay. */
+/* All of it, in separate memory freed with the context: the search's memory is not kept. */
 typedef struct tc_replacement {
     tc_arena room;
     tc_replaced *of;
     size_t n;
     bool biases; /* they move */
-    bool done;   /* there is something to renew */
+    bool done;   /* there is something to replace */
 } tc_replacement;
 
 void ti_replacement_init(tc_ctx *ctx, tc_replacement *renewal);

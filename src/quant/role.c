@@ -55,7 +55,7 @@ bool ti_role_weight(const tc_node *node, int i)
 int ti_role_channel_axis(const tc_node *node, const tc_type *w)
 {
     const tc_role *role = role_of(node->op);
-    /* [in, out / groups, ...]: with groups a channel is no column of one axis */
+    /* [in, out / groups, ...]: with groups a channel is not a column of one axis */
     if (role == &tc_roles[TC_ROLE_layer_up] &&
         ((const tc_attr_conv_transpose *)node->attr)->groups != 1)
         return -1;

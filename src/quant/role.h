@@ -5,18 +5,18 @@
 
 #include "quantizer.h"
 
-/* Numbers of operand i go to the results as they are: view, cat, max_pool, where. */
+/* Elements of operand i go to the results unchanged: view, cat, max_pool, where. */
 bool ti_role_carries(const tc_node *node, int i);
 /* Any operand does. */
 bool ti_role_moves(const tc_node *node);
-/* Result i holds numbers of that kind (not indices). */
+/* Result i holds such elements (not indices). */
 bool ti_role_carried(const tc_node *node, int i);
 
 /* relu, relu6, hardtanh, clamp: min(max(x, lo), hi). */
 bool ti_role_clamps(tc_op op);
 /* One operand, one result, a curve: a table in integers. */
 bool ti_role_curve(tc_op op);
-/* The range of the results, whatever the operands are. */
+/* The range of the results, for any operands. */
 bool ti_role_natural(tc_op op, double *lo, double *hi);
 
 /* Operand i of a product is the right or left factor that may be constant: its weights. */
@@ -29,11 +29,11 @@ int ti_role_bias(const tc_node *node);
 bool ti_role_reads_wide(tc_op op);
 /* 16-bit results cost as much as 8-bit ones: operators with an accumulator, norms. */
 bool ti_role_gives_wide(tc_op op);
-/* Puts several values into one, side by side. */
+/* Concatenates several values. */
 bool ti_role_puts_together(tc_op op);
-/* Shares of a sum over a row: of a long row most are below the steps of 8 bits. */
+/* Probabilities over a row: in a long row most are below the steps of 8 bits. */
 bool ti_role_shares(tc_op op);
-/* Reads, or gives, 16 bits at some cost: functions of one number, comparisons. */
+/* Reads, or gives, 16 bits at some cost: elementwise functions, comparisons. */
 bool ti_role_bears_wide(tc_op op);
 /* Operand i stays real: masks, and weights of composites. */
 bool ti_role_real(const tc_node *node, int i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round_to_blocks.c -- operands of linear layers and convolutions become block-scaled numbers: 32
- * input channels share a scale (num/block_scaled.h).
+/* round_to_blocks.c -- operands of linear layers and convolutions become block scaled: 32 input
+ * channels share a scale (num/block_scaled.h).
  *
  *   linear(x, w)  =>  linear(block_round(x), block_round(w))
  *
@@ -30,7 +30,7 @@ static bool is_other_product(tc_op op)
     return false;
 }
 
-/* Input channels that each output reads, and the groups that they are of. */
+/* Input channels that each output reads, and their groups. */
 static int64_t channels_of(const tc_node *node, const tc_type *w, int64_t *groups)
 {
     *groups = node->op == TC_OP_conv ? ((const tc_attr_conv *)node->attr)->groups : 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round_to_blocks.h -- the float program with block-scaled operands of its layers, and what of it
- * stayed float. */
+/* round_to_blocks.h -- the float program with block-scaled operands of its layers, and what stayed
+ * float. */
 #ifndef TC_ROUND_TO_BLOCKS_H
 #define TC_ROUND_TO_BLOCKS_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* same_quantization.c -- a model at another size is quantized as it was at the first one.
  *
- * At two sizes of its inputs a model is the same list of nodes with the same numbers of values, and
- * only extents differ.  So what was decided by value holds at every size: domains with their scales,
- * and weights and biases as they were corrected there.  Nothing is observed a second time. */
+ * At two sizes of its inputs a model is the same list of nodes with the same value ids; only
+ * extents differ.  So decisions by value hold at every size: domains with their scales, and
+ * corrected weights and biases.  Nothing is observed again. */
 #include "../ir/build.h"
 #include "mask_values.h"
 #include "methods.h"
@@ -78,8 +78,7 @@ static bool same_constant(const tc_value *a, const tc_value *b)
            (a->data == b->data || !memcmp(a->data, b->data, tc_type_bytes(a->type)));
 }
 
-/* Constants of g that are what `before` has become what `after` has; all three are one list of
- * nodes. */
+/* Constants of g equal to `before`'s become `after`'s; all three are one list of nodes. */
 static void take_constants(tc_graph *g, const tc_graph *before, const tc_graph *after)
 {
     for (size_t k = 0; k < g->n_node; k++) {
@@ -95,7 +94,7 @@ static void take_constants(tc_graph *g, const tc_graph *before, const tc_graph *
 
 /* ---- corrected constants ---- */
 
-/* Nodes but constants, in order: products may have been given biases that they did not have. */
+/* Nodes except constants, in order: products may have got a bias that they did not have. */
 typedef struct actors {
     const tc_node **node;
     size_t n;
@@ -118,7 +117,7 @@ static bool same_actors(const actors *a, const actors *b)
     return same;
 }
 
-/* A program, what it is at the first size before its constants are corrected, and after. */
+/* A program, its form at the first size before its constants are corrected, and after. */
 typedef struct correcting {
     const tc_graph *plain, *typed;
     actors own, before, after;
@@ -134,7 +133,7 @@ static const tc_value *constant_at(const tc_graph *g, const tc_node *node, int i
     return v && ti_is_const(g, v) ? ti_value_of(g, v) : NULL;
 }
 
-/* What operand i of actor k becomes; NULL: it stays as it is.  One that depends on the size does. */
+/* The new operand i of actor k; NULL: unchanged.  One that depends on the size is. */
 static const tc_value *corrected(const correcting *c, const tc_graph *g, size_t k, int i)
 {
     const tc_value *own = constant_at(g, c->own.node[k], i),
@@ -176,7 +175,7 @@ static tc_status give_corrected(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_again(&b, in, n_in, done);
 }
 
-/* Constants of g that are what `plain` has become what `typed` has; false: they are other programs. */
+/* Constants of g equal to `plain`'s become `typed`'s; false: they are different programs. */
 static tc_status take_corrected(tc_ctx *ctx, tc_graph *g, const tc_graph *plain,
                                 const tc_graph *typed, bool *alike)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample_choice.c -- samples: their content, their mistakes, and a choice of them that their order
- * does not change. */
+/* sample_choice.c -- samples: their content, errors in them, and a choice that does not depend on
+ * their order. */
 #include "sample_runner.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ tc_tensor *ti_input_buffers(tc_ctx *ctx, const tc_graph *g)
     return ti_input_buffers_in(&ctx->arena, g);
 }
 
-/* ---- what the program remembers ---- */
+/* ---- the program's state ---- */
 
 static size_t memory_size(const tc_memory *m, size_t i)
 {
@@ -50,7 +50,7 @@ void ti_memory_reset(const tc_memory *m)
         memcpy(m->now[i], m->g->val[m->g->mutation[i].before]->data, memory_size(m, i));
 }
 
-/* One buffer's new contents may be another's old ones: all are copied before any is in use. */
+/* One buffer's new contents may alias another's old ones: all are copied before any is used. */
 void ti_memory_keep(const tc_memory *m, const tc_tensor *after)
 {
     for (size_t i = 0; i < m->g->n_mutation; i++)
@@ -70,7 +70,7 @@ void ti_memory_copy(const tc_memory *m, void *const *from)
 
 /* ---- samples ---- */
 
-/* Words in four lanes, which need not wait for each other. */
+/* Words in four independent lanes. */
 uint64_t ti_sample_hash(const tc_tensor *in, size_t n)
 {
     uint64_t h = 0;
@@ -122,8 +122,8 @@ tc_status ti_sample_check(tc_ctx *ctx, const tc_graph *g, size_t k, const tc_ten
 typedef struct picked {
     uint64_t hash;
     size_t index;
-    tc_tensor *in; /* its numbers: data may be slow to read in another order than its own */
-    tc_memory before; /* what the program remembers when it comes */
+    tc_tensor *in; /* its index: data may be slow to read in another order */
+    tc_memory before; /* the program's state before it */
 } picked;
 
 typedef struct choice {
@@ -163,8 +163,7 @@ static void copy_sample(const tc_tensor *from, const tc_tensor *to, size_t n)
         memcpy(to[i].data, from[i].data, tc_type_bytes(from[i].type));
 }
 
-/* A place for one more: a new one, or that of the greatest when the new one is less; NULL: there is
- * none. */
+/* A slot for one more: a new one, or that of the greatest when the new one is less; NULL: none. */
 static picked *room_for(const tc_graph *g, choice *c, size_t most, const picked *new)
 {
     if (c->n < most) {
@@ -192,21 +191,22 @@ static void *const *picked_state(void *from, size_t k)
     return c->pick[k].before.now;
 }
 
-/* A program that remembers is run on all samples, in order. */
+/* A stateful program is run on all samples, in order. */
 typedef struct walk {
-    tc_plan *plan; /* NULL: it remembers nothing */
+    tc_plan *plan; /* NULL: stateless, or every sample starts from the initial state */
     tc_memory memory;
     tc_tensor *out, *after;
 } walk;
 
-static tc_status begin_walk(tc_ctx *ctx, tc_arena *room, const tc_graph *g, walk *w)
+static tc_status begin_walk(tc_ctx *ctx, tc_arena *room, const tc_graph *g, bool reset, walk *w)
 {
+    bool carries = g->n_mutation && !reset;
     *w = (walk){.memory = ti_memory_new(room, g),
                 .out = tc_new_n(&ctx->arena, tc_tensor, g->n_out),
                 .after = tc_new_n(&ctx->arena, tc_tensor, g->n_mutation)};
-    if (g->n_mutation)
+    if (carries)
         w->plan = ti_plan_new(ctx, (tc_graph *)(uintptr_t)g, NULL);
-    return g->n_mutation && !w->plan
+    return carries && !w->plan
                ? ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
                                 "the program has operators that cannot be calibrated")
                : TC_OK;
@@ -232,16 +232,17 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
     c->n_in = g->n_in;
     c->pick = tc_new_n(&ctx->arena, picked, most);
     walk w;
-    TC_TRY(begin_walk(ctx, &c->reading, g, &w));
+    TC_TRY(begin_walk(ctx, &c->reading, g, from->reset, &w));
     for (size_t k = 0; k < from->n; k++) {
         TC_TRY(from->read(from->from, k, in));
-        TC_TRY(ti_sample_check(ctx, g, k, in));
-        picked one = {.hash = ti_sample_hash(in, g->n_in), .index = k};
+        size_t number = ti_sample_number(from, k);
+        TC_TRY(ti_sample_check(ctx, g, number, in));
+        picked one = {.hash = ti_sample_hash(in, g->n_in), .index = number};
         bool taken = is_odd(domains, one.hash) == domains->only_odd;
         picked *room = taken ? room_for(g, c, most, &one) : NULL;
         if (room) {
             room->hash = one.hash;
-            room->index = k;
+            room->index = number;
             copy_sample(in, room->in, g->n_in);
             ti_memory_copy(&room->before, w.memory.now);
         }

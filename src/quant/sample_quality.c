@@ -2,8 +2,8 @@
 /* sample_quality.c -- see sample_quality.h.
  *
  * Of each input: whether it ever varies, whether it varies within a sample, whether it has more
- * than two numbers.  Of the samples: how many differ.  Of the ranges: whether they still grow, that
- * is, how much farther all samples reach than a quarter of them. */
+ * than two values.  Of the samples: how many differ.  Of the ranges: whether they still grow: the
+ * ratio of the range of all samples to that of a quarter of them. */
 #include "sample_quality.h"
 
 #include <math.h>
@@ -11,14 +11,14 @@
 
 #include "../num/load.h"
 
-enum { QUARTERS = 4, PICTURE = 64 }; /* numbers of an input that would be varied if it were one */
+enum { QUARTERS = 4, PICTURE = 64 }; /* elements of an input enough for it to vary */
 static const double GROWING = 1.4;
 
 typedef struct input {
     double lo, hi;
-    double value[2]; /* the numbers that were seen, as long as there are no more */
+    double value[2]; /* the distinct values, up to a limit */
     int n_value;     /* 3: there are */
-    bool uneven;     /* some sample has two numbers */
+    bool uneven;     /* some sample has two values */
 } input;
 
 struct tc_sample_quality {
@@ -90,7 +90,7 @@ static input merged(tc_sample_quality *const *by, size_t n, size_t i)
     return all;
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static const char *name_of(const tc_graph *g, size_t i)
 {
@@ -98,7 +98,7 @@ static const char *name_of(const tc_graph *g, size_t i)
     return name ? name : "the input";
 }
 
-/* Numbers that stand for infinity are no ends of a range. */
+/* Values that stand for infinity do not count as ends. */
 static bool varies(const input *s)
 {
     return s->lo < s->hi || s->n_value > 1;
@@ -128,7 +128,7 @@ static size_t count_different(const tc_first *rows)
     return n;
 }
 
-/* Where no input varies, nothing else is reported. */
+/* If no input varies, nothing else is reported. */
 static bool say_constant(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n_sample)
 {
     for (size_t i = 0; i < g->n_in; i++)
@@ -182,8 +182,8 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* How many times as far all samples reach as a quarter of them does: the mean over QUARTERS, the
- * median over domains.  By content, so that no order of the samples matters. */
+/* Ratio of the range of all samples to that of a quarter: the mean over QUARTERS, the median over
+ * domains.  By content, so that no order of the samples matters. */
 static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
                      const bool *judged)
 {

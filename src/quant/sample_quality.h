@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sample_quality.h -- the quality of calibration samples: warnings where ranges cannot follow from
- * them. */
+/* sample_quality.h -- the quality of calibration samples: warnings where they cannot determine
+ * ranges. */
 #ifndef TC_SAMPLE_QUALITY_H
 #define TC_SAMPLE_QUALITY_H
 
@@ -8,7 +8,7 @@
 
 enum { TC_FEW_SAMPLES = 32 };
 
-/* What one thread has seen of the inputs. */
+/* What one thread observed of the inputs. */
 typedef struct tc_sample_quality tc_sample_quality;
 
 tc_sample_quality *ti_sample_quality_new(tc_ctx *ctx, const tc_graph *g);

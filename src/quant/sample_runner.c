@@ -30,7 +30,7 @@ struct tc_runner {
     tc_arena room; /* of samples */
 };
 
-/* Of programs that run abreast: fewer of them where one is large. */
+/* Of interleaved runs: fewer where one is large. */
 static const size_t ABREAST = (size_t)3 << 28;
 
 /* ---- one thread's work ---- */
@@ -78,7 +78,8 @@ static tc_status read_sample(void *who, size_t i, size_t k)
     tc_status status = samples->read(samples->from, k, w->in);
     if (t->visit->reading)
         *t->visit->reading += seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin;
-    return status ? status : ti_sample_check(t->ctx, t->g, k, w->in);
+    return status ? status
+                  : ti_sample_check(t->ctx, t->g, ti_sample_number(samples, k), w->in);
 }
 
 static tc_status explain(void *who, size_t i, size_t k)
@@ -98,7 +99,7 @@ static tc_status count_sample(void *who, size_t i, size_t k)
     return TC_OK;
 }
 
-/* The sample as the program's first call; what it leaves is forgotten. */
+/* The sample as the program's first call; the new state is dropped. */
 static tc_status run_fresh(worker *w)
 {
     show_inputs(w, &w->declared);
@@ -113,7 +114,9 @@ static tc_status run_sample(void *who, size_t i, size_t k)
     if (visit->enter && !visit->enter(w->guest, k, w->in))
         return TC_OK;
     const tc_samples *samples = visit->samples;
-    if (visit->fresh && k && t->g->n_mutation && !samples->state)
+    if (samples->reset)
+        ti_memory_reset(&w->memory);
+    else if (visit->fresh && k && t->g->n_mutation && !samples->state)
         TC_TRY(run_fresh(w));
     if (samples->state)
         ti_memory_copy(&w->memory, samples->state(samples->from, k));
@@ -184,9 +187,21 @@ jmp_buf *ti_runner_oom(tc_runner *runner, size_t i)
     return ti_spread_oom(runner->threads, i);
 }
 
+/* A sample may fail because of the state: more of them than a cache has room for. */
+static tc_status blame_state(const tc_runner *t, tc_status status)
+{
+    if (status == TC_BAD_MODEL && t->done)
+        ti_note(t->ctx, NULL,
+                "it came to sample %zu with the state that the samples before it had left: --reset "
+                "starts every sample from the initial state",
+                t->done);
+    return status;
+}
+
 tc_status ti_runner_run(tc_runner *t, const tc_visit *visit)
 {
-    bool in_order = visit->in_order || (t->g->n_mutation && !visit->samples->state);
+    bool carries = t->g->n_mutation && !visit->samples->state && !visit->samples->reset;
+    bool in_order = visit->in_order || carries;
     tc_spread all = {.ctx = t->ctx,
                      .n = visit->samples->n,
                      .who = t,
@@ -202,7 +217,8 @@ tc_status ti_runner_run(tc_runner *t, const tc_visit *visit)
         ti_plan_on_oom(t->worker[i].plan, ti_spread_oom(t->threads, i));
         ti_memory_reset(&t->worker[i].memory);
     }
-    return ti_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
+    tc_status status = ti_spread_samples(t->threads, &all, in_order ? 1 : t->n_worker);
+    return carries ? blame_state(t, status) : status;
 }
 
 void ti_runner_end(tc_runner *t)

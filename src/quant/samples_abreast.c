@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* samples_abreast.c -- samples go through the real and the typed program side by side, from layer to
- * layer, none of them before the others.
+/* samples_abreast.c -- samples run through the real and the typed program in lockstep, layer by
+ * layer.
  *
- * Each thread has one place for the values of a program; a sample's turn ends before the next layer,
- * where what is alive is parked (run/parked.h).  A layer's weights are packed while samples pass it,
- * and at no other time. */
+ * Each thread has one buffer for the values of a program; a sample stops before the next layer,
+ * where its live values are parked (run/parked.h).  A layer's weights are packed only while samples
+ * pass it. */
 #include "correct.h"
 
 #include "../base/mapped.h"
@@ -23,7 +23,7 @@ static const size_t MOST_BYTES = (size_t)3 << 27; /* of activations that would b
 
 /* ---- results of a layer ---- */
 
-/* The tensor as stored, seen from logical axis `axis`: outer blocks of n rows of `inner` numbers.
+/* The tensor as stored, seen from logical axis `axis`: outer blocks of n rows of `inner` elements.
  */
 static void extents(const tc_type *t, const int8_t *order, int axis, int64_t *outer,
                     int64_t *inner)
@@ -73,8 +73,8 @@ static double weight_step(const tc_type *w, int64_t c)
     return w->quant->scale[w->quant->axis >= 0 ? c : 0];
 }
 
-/* The results in hand as they are with the new codes in place of the old ones, some rows at a time:
- * as real numbers all of them are many times the codes. */
+/* Updates the current results for the new codes instead of the old ones, some rows at a time:
+ * dequantized, all of them are many times the codes. */
 static void add_new_codes(const tc_guide *g, const tc_layer *l)
 {
     tc_abreast *a = g->all;
@@ -99,7 +99,7 @@ static void add_new_codes(const tc_guide *g, const tc_layer *l)
     ti_arena_rewind(g->room, mark);
 }
 
-/* Biases of the layer that is passed. */
+/* Biases of the layer just passed. */
 static void move_channels(const tc_guide *g, const tc_layer *l)
 {
     const tc_side *s = &g->side[TC_TYPED];
@@ -132,7 +132,7 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 
 /* ---- samples ---- */
 
-/* The sample in hand in one of the programs, where it was. */
+/* The current sample in one of the programs, resumed. */
 static void enter(tc_guide *g, int which)
 {
     const tc_abreast *a = g->all;
@@ -177,7 +177,7 @@ static void advance(void *what, size_t i, tc_arena *room)
     t->started = true;
 }
 
-/* What failed is run once more by the first thread's plan, for its message. */
+/* A failed sample is run again by the first thread's plan, for its message. */
 static tc_status explain(const tc_abreast *a)
 {
     for (size_t i = 0; i < a->picked.n; i++) {
@@ -237,7 +237,7 @@ void ti_abreast_load(tc_abreast *a, tc_tensor codes)
     for (int k = 0; k < 2; k++)
         good = ti_plan_load(a->guide->side[k].plan, ti_layer_node(a->now, k), &a->packed[k]) && good;
     if (!good)
-        ti_arena_raw(&a->ctx->arena, SIZE_MAX); /* it lacks memory alone */
+        ti_arena_raw(&a->ctx->arena, SIZE_MAX); /* only memory was short */
 }
 
 /* ---- inputs ---- */
@@ -283,7 +283,7 @@ tc_tensor ti_abreast_input(void *who, size_t sample, int program, tc_some_channe
 typedef struct averaging {
     tc_abreast *a;
     size_t first;
-    double *part; /* by sample in hand and program */
+    double *part; /* by current sample and program */
 } averaging;
 
 static void sum_windows(void *what, size_t i, tc_arena *room)
@@ -418,7 +418,7 @@ static void forget(void *what)
         ti_arena_free(&a->packed[k]);
 }
 
-/* By value of a program: weights of layers that wait until samples come, which nobody else reads. */
+/* By value of a program: weights of layers that are loaded late, without other readers. */
 static bool *late_weights(const tc_abreast *a, tc_layer *layer, size_t n, int which)
 {
     const tc_graph *g = a->graph[which];
@@ -437,7 +437,7 @@ static bool *late_weights(const tc_abreast *a, tc_layer *layer, size_t n, int wh
     return late;
 }
 
-/* What the plans have taken from them is made again, layer by layer. */
+/* Weights freed by the plans are recomputed, layer by layer. */
 static void drop_weights(const tc_abreast *a, const tc_layer *layer, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -467,7 +467,7 @@ static tc_status plan_both(tc_abreast *a, tc_layer *layer, size_t n)
     return TC_OK;
 }
 
-/* Both programs of a thread have one place for their values. */
+/* Both programs of a thread share one buffer for their values. */
 static void make_guides(tc_abreast *a)
 {
     const tc_side *first = a->guide->side;

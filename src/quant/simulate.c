@@ -3,9 +3,11 @@
  *
  *   y = op(x, ...) : d     =>     y = dequantize(quantize(op(x, ...), d), d) : f32
  *
- * A quantized value becomes the f32 number it stands for, so that its readers need not convert it;
- * the numbers are those of quantize(op(dequantize(inputs))). */
+ * A quantized value becomes its f32 value, so that its readers need not convert it; the results are
+ * those of quantize(op(dequantize(inputs))). */
 #include "quantizer.h"
+
+#include <math.h>
 
 #include "../ir/build.h"
 #include "../num/quant.h"
@@ -68,8 +70,23 @@ static tc_status convert(tc_graph *g, const tc_loc *loc, tc_op op, const tc_type
     return b.status;
 }
 
-/* Where real weights would be past the first number of bytes, those past the second stay codes and
- * are made real where they are read, a few rows at a time (run/plan_codes.c). */
+/* The node's quotients, or products with infinities: NaN is 0. */
+static tc_status nan_to_zero(tc_rewrite *rw, const tc_node *node, tc_val *v)
+{
+    bool floats = node->op != TC_OP_mul;
+    for (int i = 0; i < node->n_in; i++)
+        floats = floats || !ti_type_of(rw->from, node->in[i])->quant;
+    if (!ti_op_nan_is_zero(node->op) || !floats)
+        return TC_OK;
+    tc_build b = {.ctx = rw->ctx, .g = rw->to, .loc = node->loc};
+    *v = ti_b_op(&b, TC_OP_nan_to_num,
+                 ti_b_attr(&b, nan_to_num, .nan = 0, .posinf = (double)INFINITY,
+                           .neginf = -(double)INFINITY), v, 1);
+    return b.status;
+}
+
+/* If dequantized weights exceed the first number of bytes, those past the second stay codes and are
+ * dequantized at use, a few rows at a time (run/plan_codes.c). */
 enum { MUCH = 128 << 20, LARGE = 1 << 20 };
 
 static bool many_weights(const tc_graph *g)
@@ -114,7 +131,7 @@ static tc_status real_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* An operand as real numbers; a quantized graph input is dequantized where it is first read. */
+/* An operand as real values; a quantized graph input is dequantized at its first use. */
 static tc_status real_operand(tc_rewrite *rw, const tc_node *node, int i, tc_val *out)
 {
     tc_val v = node->in[i];
@@ -142,13 +159,14 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
                 rw->to->val[copy->out[i]]->type = ti_type_of(rw->from, node->out[i]);
         TC_TRY(ti_node_infer(rw->to, copy));
     }
-    /* Moved numbers are on the grid already, unless the movement brings in one of its own. */
+    /* Moved elements are on the grid already, unless the movement adds one. */
     bool moves = copy && tc_ops[node->op].traits & T_MOVES && node->op != TC_OP_pad &&
                  node->op != TC_OP_index_put;
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *type = ti_type_of(rw->from, node->out[i]);
         tc_val v = copy ? copy->out[i] : first;
         if (type->quant && !moves) {
+            TC_TRY(nan_to_zero(rw, node, &v));
             TC_TRY(convert(rw->to, node->loc, TC_OP_quantize, type, v, &v));
             TC_TRY(convert(rw->to, node->loc, TC_OP_dequantize, type, v, &v));
         }
@@ -159,7 +177,7 @@ static tc_status real_operator(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* A quantized output leaves as the codes it was, with what they stand for. */
+/* A quantized output leaves as codes, with its domain. */
 static tc_status codes_out(tc_graph *g, const tc_type *const *was)
 {
     for (size_t i = 0; i < g->n_out; i++)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* small_layers.c -- with 4-bit weights, small layers keep 8 bits.
  *
- * A depthwise convolution, a squeeze of channels or the first layer has few weights, so that their
- * bits are few of the program's bytes, and few to even an error out with: a row of nine.  Layers
- * keep 8 bits from the smallest on, as long as those that do hold no more than a share of all
- * weights. */
+ * A depthwise convolution, a squeeze of channels or the first layer has few weights: 8 bits cost
+ * few bytes, and short rows, of nine, average out little error.  Layers keep 8 bits from the
+ * smallest on, as long as those that do hold no more than a share of all weights. */
 #include "quantizer.h"
 
 #include <stdlib.h>
@@ -22,7 +21,7 @@ static int by_size(const void *a, const void *b)
                                     : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Products whose weights the global setting is about, from the smallest. */
+/* Products whose weights follow the global setting, from the smallest. */
 static size_t find(const tc_graph *g, const tc_config *config, layer *out, int64_t *all)
 {
     size_t n = 0;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spend_16bit.c -- 16 bits where they remove the most noise for what they cost on the target.
+/* spend_16bit.c -- 16 bits where they remove the most noise per cost on the target.
  *
- * An offer is a domain, or all those that meet at one operator: 16 bits between two values of 8 are
- * paid for with rescales at both ends, which neighbours share.  What an offer costs is what
- * the program costs with it less what it costs now, each made and lowered as it would be in the
- * end; of the offers the one that removes the most noise per cycle is taken, again and again.
- * Costs change as others are taken: one that was asked before the last was taken is asked anew when
- * its turn comes. */
+ * An offer is a domain, or all domains at one operator: 16 bits between two values of 8 cost
+ * rescales at both ends, which neighbours share.  The cost of an offer is the program's cost with
+ * it less the current one, each fully lowered; repeatedly the offer with the most noise removed per
+ * cycle is taken. Costs change as others are taken: one priced before the last was taken is priced
+ * again when it is first. */
 #include "quantizer.h"
 
 #include <math.h>
@@ -22,7 +21,7 @@ static const double COUNTED = 1e-2; /* the same where so many domains may be tak
 typedef struct offer {
     size_t d[TOGETHER], n;
     double cost;  /* cycles that it adds */
-    size_t asked; /* how many had been taken when it was asked; SIZE_MAX: never */
+    size_t asked; /* how many had been taken when it was priced; SIZE_MAX: never */
     bool gone;
 } offer;
 
@@ -40,7 +39,7 @@ typedef struct spending {
 
 /* ---- what it costs ---- */
 
-/* The program with the domains as they are and those of the offer widened. */
+/* The program with the current domains and those of the offer widened. */
 static tc_status cost_with(const spending *s, const offer *o, double *out)
 {
     tc_ctx *ctx = s->ctx;
@@ -96,7 +95,7 @@ static bool among(const size_t *d, size_t n, size_t one)
     return false;
 }
 
-/* Those of the loud ones that meet at a node. */
+/* Those of the loud ones that share a node. */
 static void offer_meeting(spending *s, const tc_node *node, const size_t *loud, size_t n_loud)
 {
     size_t d[TOGETHER], n = 0;
@@ -130,7 +129,7 @@ static void make_offers(spending *s)
 
 /* ---- the choice ---- */
 
-/* Noise that the offer removes by now. */
+/* Noise that the offer still removes. */
 static double gain_of(const spending *s, const offer *o, int64_t *count)
 {
     double gain = 0;
@@ -215,8 +214,8 @@ static const offer *next_in(const knapsack *k)
     return best;
 }
 
-/* Noise that would go if both were taken first and then the others by their worth, as far as they
- * fit, at the costs that they have by themselves. */
+/* Noise removed if both were taken first and then the others by value, as far as they fit, at their
+ * separate costs. */
 static double plan(const spending *s, const offer *a, const offer *b, double limit)
 {
     tc_mark mark = ti_arena_mark(&s->ctx->scratch);
@@ -234,7 +233,7 @@ static double plan(const spending *s, const offer *a, const offer *b, double lim
     return k.gain;
 }
 
-/* Two expensive things may be worth more than all the cheap ones that leave no room for them. */
+/* Two expensive offers may be worth more than all the cheap ones that would exclude them. */
 static void plan_first(const spending *s, double limit, offer **first)
 {
     double most = 0;
@@ -291,7 +290,7 @@ tc_status ti_quant_spend_16bit(tc_ctx *ctx, const tc_module *module,
     }
     for (offer *o; (o = best_offer(&s, most, least));) {
         if (limit > 0 && s.now + o->cost / 2 > limit * s.base) {
-            o->gone = true; /* whatever it costs by now */
+            o->gone = true; /* at its current cost */
             continue;
         }
         if (o->asked != s.n_taken) {

@@ -2,9 +2,9 @@
 /* torchao.c -- the range search of torchao's HistogramObserver, bit-exact: to choose the parameters
  * that an export through PT2E has.
  *
- * Its arithmetic is f32 tensors and f64 Python numbers; a Python number that meets a tensor becomes
- * f32.  Sums of tensors are taken in the order of PyTorch's kernel, 8 lanes.  The observer depends
- * on the order in which it sees samples, and so it sees them one after the other. */
+ * Its arithmetic is f32 tensors and f64 Python numbers; a Python number combined with a tensor
+ * becomes f32.  Sums of tensors are taken in the order of PyTorch's kernel, 8 lanes.  The observer
+ * depends on the order of samples, so it sees them in sequence. */
 #include "torchao.h"
 
 #include <float.h>
@@ -35,7 +35,7 @@ static void histc(const float *x, int64_t n, float lo, float hi, float *out)
     }
 }
 
-/* Number i of n from lo to hi, counted from the nearer end. */
+/* Value i of n from lo to hi, counted from the nearer end. */
 static float spaced(float lo, float hi, int n, int i)
 {
     float step = (hi - lo) / (float)(n - 1);
@@ -144,7 +144,7 @@ static float sum_f32(const float *x, int n)
 
 /* ---- the search ---- */
 
-/* floor(a / b) as torch.div(rounding_mode="floor") has it; b > 0. */
+/* floor(a / b) as torch.div(rounding_mode="floor") computes it; b > 0. */
 static float floor_div(float a, float b)
 {
     float mod = fmodf(a, b), div = (a - mod) / b;
@@ -181,7 +181,7 @@ static double error_of(const tc_torchao *t, int first, int last, double codes)
     return (double)sum_f32(norm, BINS);
 }
 
-/* Moves whichever end gives up more bins for a hundred-thousandth of the numbers, until the error
+/* Moves the end that gives up more bins for a hundred-thousandth of the elements, until the error
  * grows. */
 static void search(const tc_torchao *t, double codes, int *first, int *last)
 {

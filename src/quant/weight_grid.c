@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* weight_grid.c -- weights of few bits: ranges by search, and steps by group of input channels.
  *
- * TOSA has one scale for each output channel.  A group of input channels has a scale of its own
- * nevertheless when that is a whole multiple of the channel's: code = step * q, q of 4 bits. */
+ * TOSA has one scale for each output channel.  A group of input channels can still have its own
+ * scale if that is an integer multiple of the channel's: code = step * q, q of 4 bits. */
 #include "weight_grid.h"
 
 #include <math.h>
@@ -40,8 +40,8 @@ static double nearest(double x, double scale, int64_t lo, int64_t hi)
     return fmax((double)lo, fmin((double)hi, nearbyint(x / scale)));
 }
 
-/* Numbers of a channel that make a group: input channels stand before the output channels
- * (linear's transpose), or right behind them, with the taps of each. */
+/* Elements of a channel that make a group: input channels are before the output channels (linear's
+ * transpose), or right after them, with the taps of each. */
 static int64_t group_size(const tc_type *t, int axis, int64_t group, int64_t inner)
 {
     if (axis + 1 < t->rank)
@@ -74,7 +74,7 @@ typedef struct searching {
     const tc_lattice *l;
     tc_tensor w;
     tc_importance counts;
-    int64_t step[MOST_STEPS]; /* that a group may have, in the order in which they are preferred */
+    int64_t step[MOST_STEPS]; /* of a group, in order of preference */
     int n_step;
 } searching;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* widen_accumulators.c -- every intermediate of integer arithmetic gets a domain of its own.
+/* widen_accumulators.c -- every intermediate of integer arithmetic gets its own domain.
  *
- * A product of quantized operands whose result is a real number in the typed form has an
- * accumulator: i32 of scale input x weight, by output channel; of 16-bit operands one that i32
- * holds.  A sum has 19 (14) bits below the coarser operand's step, none where the steps are equal.
- * Movement hands such a domain on.  Where a real number is wanted, at the program's outputs and by
- * what other graphs compute, a rescale makes it one. */
+ * A product of quantized operands with a real result in the typed form has an accumulator: i32 of
+ * scale input x weight, by output channel; of 16-bit operands one that fits i32.  A sum has 19 (14)
+ * bits below the coarser operand's step, none where the steps are equal. Movement propagates such a
+ * domain.  Where a real value is needed, at the program's outputs and in other graphs, a rescale
+ * converts it. */
 #include <math.h>
 
 #include "quantizer.h"
@@ -88,7 +88,7 @@ static const tc_type *in_domain(tc_ctx *ctx, const tc_type *real, tc_dtype dtype
     return ti_type_intern(ctx, &type);
 }
 
-/* A norm of each channel that is only clamped is in the clamp's domain already. */
+/* A norm of each channel that is only clamped takes the clamp's domain. */
 static const tc_type *normed(const tc_rewrite *rw, const tc_node *node)
 {
     tc_dtype dtype = TC_none;
@@ -193,14 +193,14 @@ static const tc_type *multiple(const tc_rewrite *rw, const tc_node *node)
 
 static bool is_wide(const tc_type *t) { return t && t->quant && tc_dtypes[t->dtype].bits > 16; }
 
-/* Operand i has got a domain here, a wide one or that of the clamp after it. */
+/* Operand i has a domain now, a wide one or that of the clamp after it. */
 static bool gained(const tc_rewrite *rw, const tc_node *node, int i)
 {
     const tc_type *t = operand(rw, node, i);
     return t && t->quant && ti_type_of(rw->from, node->in[i])->dtype == TC_f32;
 }
 
-/* Movement of one such value: the same domain, where no axis carries it away; else NULL. */
+/* Movement of one such value: the same domain, unless it splits the channel axis; else NULL. */
 static const tc_type *moved(const tc_rewrite *rw, const tc_node *node, tc_val result)
 {
     const tc_type *x = operand(rw, node, 0);
@@ -253,7 +253,7 @@ static tc_val as_real(tc_build *b, tc_val v)
 /* The node on its rewritten operands; result i has type[i]. */
 static tc_status remake(tc_rewrite *rw, const tc_node *node, bool real, const tc_type *const *type)
 {
-    const bool *wanted = rw->user; /* by old value: a real number is wanted */
+    const bool *wanted = rw->user; /* by old value: a real value is needed */
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     tc_build b = ti_build_instead(rw, node);
     for (int i = 0; i < node->n_in; i++)
@@ -284,7 +284,7 @@ static tc_status widen_sums(tc_rewrite *rw, const tc_node *node, bool *done)
     return type ? remake(rw, node, false, &type) : TC_OK;
 }
 
-/* Moves keep such a domain, or read real numbers; so do results of other graphs. */
+/* Moves keep such a domain, or read real values; so do results of other graphs. */
 static tc_status carry(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     uint32_t traits = tc_ops[node->op].traits;

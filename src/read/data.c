@@ -8,7 +8,7 @@
 typedef struct part {
     tc_npy *array;
     size_t first, n; /* samples first .. first + n - 1 */
-    bool new_axis;   /* they stand along an axis that the input does not have */
+    bool new_axis;   /* they are along an axis that the input does not have */
 } part;
 
 typedef struct column {
@@ -91,7 +91,7 @@ static bool same_tail(const tc_npy *a, int skip, const tc_type *t, int from)
     return true;
 }
 
-/* The array's last axes are the type's without its batch, the channels behind the others. */
+/* The array's last axes are the type's without its batch, channels last. */
 static bool channels_last(const tc_npy *a, const tc_type *t)
 {
     int n = t->rank - 1;
@@ -112,7 +112,10 @@ static tc_status does_not_fit(tc_data *data, const column *c, const tc_npy *a)
                  ti_npy_type_text(scratch, a), ti_dims_text(scratch, a->rank, a->dim), c->name,
                  ti_type_text(scratch, c->type));
     ti_arena_rewind(scratch, mark);
-    if (channels_last(a, c->type))
+    bool none = a->rank > 0 && a->dim[0] == 0 && a->rank >= c->type->rank;
+    if (none)
+        ti_note(data->ctx, a->loc, "its first axis has no elements: there are no samples in it");
+    else if (channels_last(a, c->type))
         ti_note(data->ctx, a->loc,
                 "the array looks like NHWC, channels last, and the input is NCHW: "
                 "numpy.moveaxis(array, -1, %d)",
@@ -138,8 +141,8 @@ static bool same_but_ones(const tc_npy *a, int i, const tc_type *t)
     }
 }
 
-/* Where only the data says which axes of extent one there are: where those of a sample begin, after
- * an axis of samples or not; -1: it does not fit. */
+/* If only the data says which axes of extent 1 exist: where those of a sample begin, with or
+ * without an axis of samples; -1: it does not fit. */
 static int first_axis(const tc_npy *a, const tc_type *t)
 {
     return same_but_ones(a, 0, t) ? 0 : a->rank > 1 && same_but_ones(a, 1, t) ? 1 : -1;
@@ -305,7 +308,7 @@ static tc_status add_set(tc_data *data, rows *r, const set *s)
     return TC_OK;
 }
 
-/* A folder's arrays, one file each, as if they were the members of one archive. */
+/* A folder's arrays, one file each, as members of one archive. */
 static set folder_as_set(tc_ctx *ctx, const source *s)
 {
     set all = {.loc = s->set[0].loc, .n = s->n, .array = tc_new_n(&ctx->arena, tc_npy, s->n)};

@@ -49,30 +49,31 @@ TC_MUST_USE tc_status ti_read_data(tc_ctx *ctx, const tc_graph *g, const char *c
 TC_MUST_USE tc_status ti_read_data_rows(tc_ctx *ctx, const tc_graph *g, const char *const *path,
                                         size_t n_path, const bool *taken, tc_data **out);
 
-/* A program without inputs: so many samples, one after the other; others are told by their data. */
+/* A program without inputs: this many samples; otherwise the data determines it. */
 TC_MUST_USE tc_status ti_data_repeat(tc_data *data, size_t n);
 
 size_t ti_data_samples(const tc_data *data);
-/* Of several files: the file of sample k, or its place in it, "5 of FILE"; NULL: there is one file. */
+/* Of several files: the file of sample k, or its index in it, "5 of FILE"; NULL: there is one
+ * file. */
 const char *ti_data_sample_name(const tc_data *data, size_t k);
 
 /* How results of several samples are joined: NONE: a single sample in its own shape; FIRST: the
- * samples are slices of the input's first axis, `extent` long; NEW: they stand along an axis of
- * their own. */
+ * samples are slices of the input's first axis, `extent` long; NEW: along a new axis. */
 typedef enum tc_sample_join { TC_JOIN_NONE, TC_JOIN_FIRST, TC_JOIN_NEW } tc_sample_join;
 tc_sample_join ti_data_join(const tc_data *data, int64_t *extent);
 
 /* Sample k, one tensor per input, into buffers of the input's types that the caller brings. */
 TC_MUST_USE tc_status ti_data_sample(tc_data *data, size_t k, const tc_tensor *in);
 
-/* The element type of an array as ours; TC_none for raw bytes, whose meaning only a reader knows.
+/* The element type of an array as ours; TC_none for raw bytes, whose type only a reader knows.
  */
 tc_dtype ti_data_dtype(const tc_npy *array);
 
-/* Whether its numbers may be elements of that type: each is checked where they are read. */
+/* Whether its values may be elements of that type: each is checked when read. */
 bool ti_data_type_fits(const tc_npy *array, tc_dtype to);
 
-/* Numbers first .. of an array as elements of `into`, converted as above; into->type says how many.
+/* Elements first .. of an array as elements of `into`, converted as above; into->type gives the
+   count.
  */
 TC_MUST_USE tc_status ti_data_convert(tc_ctx *ctx, tc_npy *array, int64_t first,
                                       const tc_tensor *into);

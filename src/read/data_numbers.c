@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* data_numbers.c -- numbers of arrays as elements of inputs: none changes silently. */
+/* data_numbers.c -- values of arrays as elements of inputs: none changes silently. */
 #include "data.h"
 
 #include <float.h>

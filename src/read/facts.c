@@ -139,7 +139,7 @@ bool ti_b_settled(tc_build *m, tc_val x, tc_tensor *out)
 {
     if (find(m, x, false, out))
         return true;
-    /* What follows from the given numbers is kept apart from what follows from constants alone. */
+    /* What follows from given values is kept separate from what follows from constants alone. */
     tc_facts own = *m->facts, with = own;
     with.at = NULL;
     with.cap = 0;
@@ -152,8 +152,8 @@ bool ti_b_settled(tc_build *m, tc_val x, tc_tensor *out)
     return found;
 }
 
-/* Computed at once: what is made of constants alone and small, unless it is a step between real
- * numbers and codes, which the quantizer wants to see. */
+/* Folded at once: small operators on constants only, except conversions between real values and
+ * codes, which the quantizer needs. */
 static bool is_small_arithmetic(tc_build *m, const tc_node *node)
 {
     enum { MOST = 4096 };

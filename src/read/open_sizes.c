@@ -5,7 +5,8 @@
 #include "read.h"
 #include "read_options.h"
 
-/* The array for input k: the file of that place, or the member of one archive of that name or place. */
+/* The array for input k: the file of that index, or the member of one archive of that name or
+ * index. */
 static tc_status array_for(tc_module *module, size_t k, tc_npy **out)
 {
     const tc_graph *g = ti_main(module);
@@ -25,8 +26,8 @@ static tc_status array_for(tc_module *module, size_t k, tc_npy **out)
     return TC_OK;
 }
 
-/* The sizes of one sample: arrays may hold several, along an axis of their own or along a first axis
- * that the program says the size of. */
+/* The sizes of one sample: arrays may hold several, along an extra axis or along a first axis of
+ * known size in the program. */
 static const int64_t *sample_dims(tc_ctx *ctx, const tc_npy *array, const tc_type *t)
 {
     if (array->rank != t->rank && array->rank != t->rank + 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pickle.c -- the machine that pickles are programs for, with just the instructions that
- * dictionaries of tensors need, and just the functions that rebuild them.  A pickle that wants more
- * is refused. */
+ * dictionaries of tensors need, and just the functions that rebuild them.  A pickle that needs more
+ * is rejected. */
 #include "pickle.h"
 
 #include "../wire/archive.h"
@@ -14,7 +14,7 @@ typedef enum kind {
     FLOAT,
     TEXT,
     LIST,   /* also tuples */
-    DICT,   /* keys and values take turns */
+    DICT,   /* keys and values alternate */
     GLOBAL, /* a function or class, by name */
     STORAGE,
     TENSOR
@@ -210,7 +210,7 @@ static void make_tuple_from_mark(machine *m)
     size_t mark = pop_mark(m);
     TC_STOP(m);
     make_tuple(m, m->n_stack - mark - 1);
-    if (m->status == TC_OK) { /* the tuple takes the mark's place */
+    if (m->status == TC_OK) { /* the tuple replaces the mark */
         m->stack[m->n_stack - 2] = m->stack[m->n_stack - 1];
         m->n_stack--;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pickle.h -- files of torch.save that hold a dictionary of tensors, read as data.
  *
- * Only what rebuilds plain tensors is understood; anything else that a pickle asks for is an error
- * with its name.  Nothing is ever executed. */
+ * Only functions that rebuild plain tensors are supported; any other is an error with its name.
+ * Nothing is ever executed. */
 #ifndef TC_PICKLE_H
 #define TC_PICKLE_H
 
@@ -15,7 +15,7 @@ typedef struct tc_stored {
     int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
     int64_t offset;
     tc_bytes storage;
-    bool swapped; /* the bytes of an element stand in the other order */
+    bool swapped; /* the bytes of an element are in the other order */
 } tc_stored;
 
 /* The tensors of one torch.save file by name (tc_stored, in the arena); an empty file has none.

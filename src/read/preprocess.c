@@ -9,7 +9,7 @@
 #include "../num/load.h"
 #include "../wire/file.h"
 
-/* Where a picture's numbers go in the input. */
+/* Layout of an image's elements in the input. */
 typedef struct shape {
     int64_t h, w, c;
     bool last; /* channels are the last axis */
@@ -71,7 +71,7 @@ static bool are_channels(int64_t n)
 static tc_status find_shape(tc_pictures *p)
 {
     const tc_type *t = p->type;
-    int at = t->rank == 4 ? 1 : 0; /* behind the batch */
+    int at = t->rank == 4 ? 1 : 0; /* after the batch */
     bool one = (t->rank == 4 && t->dim[0] == 1) || t->rank == 3;
     bool first = one && are_channels(t->dim[at]), last = one && are_channels(t->dim[at + 2]);
     if (p->rules.layout)

@@ -4,7 +4,7 @@
  *   resize=256 | HxW   the shorter side, or both; antialiased, as Pillow does it
  *   filter=bilinear | bicubic
  *   crop=224 | HxW     from the middle; what is smaller is padded with black
- *   mean=a,b,c std=a,b,c    (x - mean) / std for each channel, behind x / 255
+ *   mean=a,b,c std=a,b,c    (x - mean) / std for each channel, after x / 255
  *   range=1 | 255      what white is: 1 unless said otherwise, 255 for integer inputs
  *   order=rgb | bgr    of channels
  *   layout=nchw | nhwc  where the shape of the input does not say
@@ -19,7 +19,7 @@
 enum { TC_MOST_CHANNELS = 4 };
 
 typedef struct tc_rules {
-    int32_t resize_h, resize_w; /* w 0: h is the shorter side; h 0: it stays as it is */
+    int32_t resize_h, resize_w; /* w 0: h is the shorter side; h 0: not resized */
     int32_t crop_h, crop_w;     /* 0: all of it */
     tc_filter filter;
     double mean[TC_MOST_CHANNELS], std[TC_MOST_CHANNELS];
@@ -34,7 +34,7 @@ TC_MUST_USE tc_status ti_rules_parse(tc_ctx *ctx, const char *text, tc_rules *ou
 
 typedef struct tc_pictures tc_pictures;
 
-/* Files, and folders with what lies below them, in the order of their names; g takes one tensor. */
+/* Files, and folders recursively, in the order of their names; g takes one tensor. */
 TC_MUST_USE tc_status ti_read_pictures(tc_ctx *ctx, const tc_graph *g, const tc_rules *rules,
                                        const char *const *path, size_t n_path, tc_pictures **out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_borders.c -- what the tensors at a delegate's border stand for, from the kernels next to it.
+/* pte_borders.c -- quantization of a delegate's inputs and outputs, from the kernels next to it.
  */
 #include "read_pte.h"
 
@@ -73,7 +73,7 @@ static bool read_grid(tc_pte_file *f, const tc_pte_method *m, const tc_pte_step 
     return false;
 }
 
-/* The kernel that made the numbers, or one that reads them before they are written over. */
+/* The kernel that made the tensor, or one that reads it before it is overwritten. */
 static void look_around(tc_pte_file *f, const tc_pte_method *m, size_t k, tc_pte_border *b)
 {
     for (size_t j = k; b->is_input && j-- > 0;)
@@ -92,8 +92,7 @@ static void look_around(tc_pte_file *f, const tc_pte_method *m, size_t k, tc_pte
     }
 }
 
-/* Inputs of the program and constants are there from the start, the rest once somebody has written
- * it. */
+/* Inputs of the program and constants exist from the start, the rest once written. */
 static bool is_there(const tc_pte_method *m, size_t k, int64_t value)
 {
     if (m->value[value].data)
@@ -135,8 +134,8 @@ static bool tosa_inputs(tc_bytes payload, size_t *n)
     return !fb.error;
 }
 
-/* How many of the arguments are inputs: as the payload says, else those in front that hold
- * something and are not written here for somebody else. */
+/* How many of the arguments are inputs: as the payload says, else the leading ones that hold a
+ * value and are not written here for another reader. */
 static size_t count_inputs(tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];

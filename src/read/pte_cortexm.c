@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_cortexm.c -- calls of ExecuTorch's operators for a Cortex-M as TOSA: what CMSIS-NN computes, to the
- * bit, from the numbers that the kernel is told (target/cortexm_ops.def). */
+/* pte_cortexm.c -- calls of ExecuTorch's operators for a Cortex-M as TOSA: what CMSIS-NN computes,
+ * bit-exact, from the kernel's arguments (target/cortexm_ops.def). */
 #include "pte_reader.h"
 
 #include "../ir/build.h"
@@ -12,7 +12,7 @@ typedef struct call {
     tc_build b;
     const tc_pte_step *step;
     tc_val tensor[TC_CM_MOST_ARGS]; /* by argument; TC_NONE: None, or no tensor */
-    const tc_type *out;             /* as it lies in memory */
+    const tc_type *out;             /* in memory order */
 } call;
 
 static const tc_cpu_value *plain(const call *c, int i)

@@ -123,8 +123,8 @@ tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void 
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The type, where it is one of ours: with its axes as they lie in memory, and as they are named, where
- * that is the same order. */
+/* The type, if supported: with its axes in memory order, and in logical order if that is the
+ * same. */
 static void set_types(tc_pte_file *f, tc_pte_value *v, tc_fb_table t)
 {
     tc_dtype dtype = ti_dtype_from_et(v->dtype);
@@ -141,7 +141,7 @@ static void set_types(tc_pte_file *f, tc_pte_value *v, tc_fb_table t)
             return;
         seen |= 1u << axis;
         dim[i] = v->dim.v[axis];
-        if (dim[i] == 1) /* where an axis of extent 1 stands makes no difference */
+        if (dim[i] == 1) /* the position of an axis of extent 1 does not matter */
             continue;
         in_order = in_order && axis > last;
         last = axis;
@@ -224,7 +224,7 @@ static void read_value(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
     }
 }
 
-/* Value numbers within the list, and for a list of integers the integers. */
+/* Value indices within the list, and for a list of integers the integers. */
 static tc_status settle_lists(tc_pte_file *f, tc_pte_method *m, size_t at)
 {
     for (size_t k = 0; k < m->n_value; k++) {

@@ -13,7 +13,7 @@ static size_t whole(size_t bytes)
     return (bytes + 15) / 16 * 16 + 16;
 }
 
-/* sizeof on 64 bits: EValue 16, TensorImpl 96, a list of EValues or numbers 32, BackendDelegate 64,
+/* sizeof on 64 bits: EValue 16, TensorImpl 96, a list of EValues or scalars 32, BackendDelegate 64,
  * its handle and data map 256, a CompileSpec or NamedData 48, Chain 32, OpFunction 8,
  * InstructionArgs 16, a pointer 8. */
 size_t ti_pte_method_bytes(const tc_pte_method *m)
@@ -47,7 +47,7 @@ size_t ti_pte_meta_bytes(const tc_pte_method *m)
     return most;
 }
 
-/* topk keeps pairs of a number and its place, of 16 bytes, for the axis that it sorts. */
+/* topk keeps pairs of a value and its index, of 16 bytes, for the axis that it sorts. */
 static size_t sort_bytes(tc_ctx *ctx, const tc_pte_method *m)
 {
     size_t most = 0;

@@ -38,7 +38,7 @@ void ti_pte_needs_lines(const tc_pte_needs *n, size_t fast, tc_buf *out);
 void ti_pte_needs_line(const tc_pte_needs *n, tc_buf *out);
 void ti_pte_needs_json(const tc_pte_needs *n, size_t fast, tc_json_out *out);
 
-/* What loading a method allocates, and what kernels are told of their operands meanwhile. */
+/* What loading a method allocates, and operand types for kernels meanwhile. */
 size_t ti_pte_method_bytes(const tc_pte_method *m);
 size_t ti_pte_meta_bytes(const tc_pte_method *m);
 

@@ -30,7 +30,7 @@ typedef struct tc_pte_reader {
     tc_pte_method *m;
     tc_module *module;
     tc_pte_inside *in;
-    tc_val *before;     /* by value: the buffer as it was, where it is one */
+    tc_val *before;     /* by value: the initial buffer, if it is one */
     const char **graph; /* by delegate: the graph that it runs, once it is read */
     const tc_loc *loc;  /* of the instruction */
     size_t *jump, n_jump, cap_jump; /* instructions that are jumps */
@@ -39,7 +39,7 @@ typedef struct tc_pte_reader {
 
 /* What the tensor holds now. */
 TC_MUST_USE tc_status ti_pte_use(tc_pte_reader *r, int64_t at, tc_val *out);
-/* The same with its axes as they lie in memory. */
+/* The same with its axes in memory order. */
 TC_MUST_USE tc_status ti_pte_use_stored(tc_pte_reader *r, int64_t at, tc_val *out);
 /* It holds v from here on; TC_NONE: nothing that may be read. */
 void ti_pte_write(tc_pte_reader *r, int64_t at, tc_val v);

@@ -14,8 +14,8 @@ TC_MUST_USE tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out);
 TC_MUST_USE tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes side,
                                     tc_module **out);
 
-/* other_sizes.c: the model of a module that leaves sizes open (tc_module.size) once more, with these
- * values of them.  No message says again what was taken for what. */
+/* other_sizes.c: the model of a module with open sizes (tc_module.size), read again with these
+ * values.  Notes about defaults are not repeated. */
 TC_MUST_USE tc_status ti_read_at(tc_ctx *ctx, const tc_module *of, const int64_t *value,
                                  tc_module **out);
 

@@ -3,6 +3,8 @@
  * program, and what they decide is decided while it is read. */
 #include "read_fixed.h"
 
+#include <math.h>
+
 #include "../num/load.h"
 #include "data.h"
 #include "read.h"
@@ -47,6 +49,23 @@ tc_status ti_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out)
     return TC_OK;
 }
 
+/* Every element is the number; an infinity that the word does not say is none that was meant. */
+static tc_status fill(tc_ctx *ctx, const tc_set_given *s, tc_tensor out, const int64_t *whole,
+                      double real)
+{
+    for (int64_t i = 0; i < tc_type_count(out.type); i++) {
+        if (whole)
+            ti_store_i64(out, i, *whole);
+        else
+            ti_store_f64(out, i, real);
+        if (ti_is_float(out.type->dtype) && isinf(ti_load_f64(out, i)) &&
+            !strpbrk(s->value, "iI"))
+            return ti_usage(ctx, "--set %s=%s: the number is past the largest %s", s->input,
+                            s->value, tc_dtypes[out.type->dtype].name);
+    }
+    return TC_OK;
+}
+
 tc_status ti_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc_tensor *out)
 {
     enum { MOST = 1 << 20 };
@@ -73,15 +92,10 @@ tc_status ti_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc
         good = is_whole && !yes && !no && whole >= ti_dtype_min(type->dtype) &&
                whole <= ti_dtype_max(type->dtype);
     else
-        good = good && !yes && !no;
+        good = good && !yes && !no && !isnan(real);
     if (!good)
         return no_value(ctx, s, type);
-    for (int64_t i = 0; i < tc_type_count(type); i++)
-        if (is_whole)
-            ti_store_i64(*out, i, whole);
-        else
-            ti_store_f64(*out, i, real);
-    return TC_OK;
+    return fill(ctx, s, *out, is_whole ? &whole : NULL, real);
 }
 
 /* ---- programs that have been read ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_fixed.h -- inputs that the caller fixes (--set INPUT=VALUE); readers ask for them where
- * numbers decide what is read, ti_read() does it for all others. */
+/* read_fixed.h -- inputs that the caller fixes (--set INPUT=VALUE); readers use them where values
+ * decide what is read, ti_read() does it for all others. */
 #ifndef TC_READ_FIXED_H
 #define TC_READ_FIXED_H
 
@@ -8,13 +8,13 @@
 
 bool ti_fixed_has(tc_ctx *ctx, const char *input);
 
-/* The numbers of an input that is fixed, of its type; no data: it is not. */
+/* The value of a fixed input, of its type; no data: it is not fixed. */
 TC_MUST_USE tc_status ti_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type,
                                      tc_tensor *out);
 /* The same where the input is a Python integer. */
 TC_MUST_USE tc_status ti_fixed_i64(tc_ctx *ctx, const char *input, int64_t *out);
 
-/* The inputs that the reader left; a message when a name is no input's. */
+/* The inputs that the reader left; a message when a name is not an input's. */
 TC_MUST_USE tc_status ti_fixed_rest(tc_module *module);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_options.h -- what the caller says about the models that a context reads. */
+/* read_options.h -- the caller's options for the models that a context reads. */
 #ifndef TC_READ_OPTIONS_H
 #define TC_READ_OPTIONS_H
 
@@ -38,7 +38,7 @@ typedef struct tc_set_given {
 typedef enum tc_dynamic_range {
     TC_RANGE_EITHER, /* as the runtime computes them, and as a float model (module->real) */
     TC_RANGE_KEEP,   /* as the runtime does, codes made of activations when it runs */
-    TC_RANGE_REAL    /* as a float model: weights are the numbers that they stand for */
+    TC_RANGE_REAL    /* as a float model: weights are dequantized */
 } tc_dynamic_range;
 
 typedef struct tc_read_options {
@@ -51,18 +51,18 @@ typedef struct tc_read_options {
     const char *const *sample; /* data that settles what a model leaves open: one file per input */
     size_t n_sample;
     tc_npy *const *row; /* or such arrays that are open, by input: */
-    size_t n_row;       /* so many; 0: there are none */
+    size_t n_row;       /* how many; 0: none */
     const char *method;    /* of an ExecuTorch program; NULL: forward, or the first */
     const char *signature; /* of a TFLite file; NULL: its first graph */
     tc_dynamic_range dynamic_range;
-    bool prefer_tosa;      /* the TOSA that is kept beside an Ethos-U's stream is what runs */
+    bool prefer_tosa;      /* the TOSA stored next to an Ethos-U's stream is what runs */
     bool keep_unread;      /* of a TFLite file: operators that cannot be read stay whole, */
     const char *const *keep; /* and so do these, by the names of their nodes */
     size_t n_keep;
-    bool round;            /* numbers of data become the nearest that an input has */
-    bool keep_open;        /* sizes that nobody gives stay open: the model is only looked at */
-    bool open_dims;        /* open sizes that nobody settles stay so (tc_module.size) */
-    bool example_dims;     /* open sizes that nobody names are those of the export's example */
+    bool round;            /* data is rounded to the nearest values of an input */
+    bool keep_open;        /* sizes that are not given stay open: the model is only inspected */
+    bool open_dims;        /* open sizes that are not given stay so (tc_module.size) */
+    bool example_dims;     /* open sizes that are not given are those of the export's example */
 } tc_read_options;
 
 /* The context's own; all zero at first. */
@@ -79,7 +79,7 @@ TC_MUST_USE tc_status ti_read_set(tc_ctx *ctx, const char *text);
 /* What is said for an input, the last time; NULL: nothing, or it has no name. */
 tc_shape_given *ti_shape_given_for(tc_ctx *ctx, const char *input);
 tc_set_given *ti_set_given_for(tc_ctx *ctx, const char *input);
-/* The array for input k of n, where there is one for each; NULL: there is none. */
+/* The array for input k of n, if there is one for each; else NULL. */
 TC_MUST_USE tc_status ti_sample_given_for(tc_ctx *ctx, size_t k, size_t n, tc_npy **out);
 /* A usage error for a --shape that no input has taken, a warning for every --dim: why it has no
  * effect. */

@@ -22,7 +22,7 @@ static void **address(reader *r, const tc_pte_value *t)
 
 static bool is_buffer(const tc_pte_value *t) { return t->placed && t->data; }
 
-/* Its numbers are where its address says; of no numbers there is nothing to say. */
+/* Its data is at its address; an empty one needs none. */
 static bool has_address(const tc_pte_value *t)
 {
     return t->placed && t->stored && tc_type_bytes(t->stored) > 0;
@@ -53,7 +53,7 @@ void ti_pte_write(reader *r, int64_t at, tc_val v)
         *address(r, t) = (void *)(uintptr_t)(at + 1);
 }
 
-/* A constant, or a buffer as it is before the first run. */
+/* A constant, or a buffer's initial value. */
 static tc_status begin_with(reader *r, int64_t at, const tc_type *type)
 {
     const void *data;
@@ -185,7 +185,7 @@ static tc_status take_list(reader *r, attempt *a, const tc_cpu_arg *arg, const t
     return TC_OK;
 }
 
-/* A number in the place of an operand: of the result's kind, as PyTorch promotes it. */
+/* A scalar instead of an operand: of the result's kind, as PyTorch promotes it. */
 static tc_status take_scalar(reader *r, attempt *a, const tc_cpu_arg *arg, const tc_cpu_value *v)
 {
     if (v->kind != TC_CPU_INT && v->kind != TC_CPU_REAL && v->kind != TC_CPU_BOOL) {
@@ -266,7 +266,7 @@ static tc_status add_node(reader *r, const attempt *a)
     return TC_OK;
 }
 
-/* A step by one of the rows that bear its name; *a says what was wrong with the last. */
+/* A step by one of the rows with its name; *a: why the last did not match. */
 static tc_status try_row(reader *r, const tc_pte_step *s, const tc_cpu_kernel *row, attempt *a)
 {
     bool prim = ti_text_starts(row->name, "executorch_prim::");
@@ -340,7 +340,7 @@ static void forget_quantization(tc_ctx *ctx, const tc_module *module)
         g->val[i]->type = ti_type_with(ctx, g->val[i]->type, NULL);
 }
 
-/* The graph behind a delegate: its TOSA, its VGF, or the TOSA that was kept beside it. */
+/* The graph of a delegate: its TOSA, its VGF, or the TOSA stored with it. */
 static tc_status read_delegate(reader *r, uint32_t which)
 {
     const tc_pte_delegate *d = &r->m->delegate[which];
@@ -367,7 +367,7 @@ static tc_status read_delegate(reader *r, uint32_t which)
     return TC_OK;
 }
 
-/* What the node gives goes to the arguments behind the first n. */
+/* The node's results go to the arguments after the first n. */
 static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node *node)
 {
     for (int i = 0; i < node->n_out; i++) {
@@ -381,7 +381,7 @@ static tc_status take_results(reader *r, const tc_pte_step *s, size_t n, tc_node
     return TC_OK;
 }
 
-/* An Ethos-U's program is a node that executes its stream; numbers of tensors and their sizes are
+/* An Ethos-U's program is a node that executes its stream; counts of tensors and their sizes are
  * compared when it runs. */
 static tc_status run_stream(reader *r, const tc_pte_step *s)
 {
@@ -404,7 +404,7 @@ static tc_status run_stream(reader *r, const tc_pte_step *s)
     return take_results(r, s, program.n_in, node);
 }
 
-/* Numbers of 4 and of 48 bits lie in one and in eight bytes outside their region, which knows. */
+/* Elements of 4 and 48 bits take one and eight bytes outside their region, which knows. */
 static void take_odd_bits(reader *r, int64_t at, const tc_type *in_region)
 {
     tc_pte_value *t = &r->m->value[at];
@@ -482,7 +482,7 @@ tc_status ti_pte_run(reader *r, size_t from, size_t to)
     return TC_OK;
 }
 
-/* A place of the signature that is not a tensor, as text. */
+/* A signature entry that is not a tensor, as text. */
 static const char *plain_text(tc_arena *arena, const tc_cpu_value *v)
 {
     char number[32];
@@ -608,7 +608,7 @@ static tc_status choose_by_data(reader *r)
     return TC_OK;
 }
 
-/* The method that is asked for; else forward; else the one that data is for; else the first. */
+/* The requested method; else forward; else the one that data is for; else the first. */
 static tc_status choose_method(reader *r)
 {
     const char *asked = ti_reading(r->ctx)->method, *want = asked ? asked : "forward";

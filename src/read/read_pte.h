@@ -13,19 +13,19 @@
 /* A value of a method. */
 typedef struct tc_pte_value {
     uint8_t tag;        /* PTE_TENSOR and so on */
-    tc_cpu_value plain; /* numbers, texts, and lists of them */
+    tc_cpu_value plain; /* scalars, texts, and lists of them */
     tc_ints item;       /* lists of tensors: their values, -1 for None */
     /* Tensors. */
     int dtype; /* ScalarType's number */
     tc_ints dim;
     const tc_type *type; /* NULL: a type, or an order in memory, that we do not have */
-    const tc_type *stored; /* the same with its axes as they lie in memory; NULL: no type of ours */
+    const tc_type *stored; /* the same with its axes in memory order; NULL: not supported */
     bool dynamic;        /* extents are upper bounds */
     bool placed, external;
     uint32_t memory;
     uint64_t offset;
     const char *name; /* its buffer's, or NULL */
-    uint32_t data; /* its place among the constants, or, when placed, among the initial values; 0:
+    uint32_t data; /* its index among the constants, or, when placed, among the initial values; 0:
                       none */
 } tc_pte_value;
 
@@ -46,7 +46,7 @@ typedef struct tc_pte_delegate {
 
 typedef struct tc_pte_step {
     uint8_t tag;   /* PTE_KERNEL_CALL and so on */
-    tc_loc *frame; /* where it comes from (compile --locations): place, node, target, module */
+    tc_loc *frame; /* its location (compile --locations): file, node, target, module */
     size_t n_frame;
     uint32_t what; /* operator or delegate; of a move: from */
     tc_ints arg;   /* of a move: to */
@@ -89,21 +89,21 @@ typedef struct tc_pte_file {
     size_t n_method;
 } tc_pte_file;
 
-/* Everything that the file says, checked to lie inside it; value numbers are within the list.  A
- * bundled program (.bpte) is one as well. */
+/* The contents of the file, checked to be inside it; value indices are within the list.  A bundled
+ * program (.bpte) is one as well. */
 TC_MUST_USE tc_status ti_pte_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_pte_file *out);
 
-/* read_bundle.c: a program with test vectors; tensors lie in the bytes where they are aligned. */
+/* read_bundle.c: a program with test vectors; tensors are used in place where aligned. */
 bool ti_bundle_looks_like(tc_bytes bytes);
 TC_MUST_USE tc_status ti_bundle_open(tc_ctx *ctx, const char *name, tc_bytes bytes, tc_bundle *out);
 
 /* The operator of a kernel call: "aten::add.out". */
 const char *ti_pte_kernel(tc_ctx *ctx, const tc_pte_method *m, const tc_pte_step *step);
 
-/* The numbers of a tensor that has some in the file; a message when they are not all there. */
+/* The data of a tensor that has some in the file; a message when it is incomplete. */
 TC_MUST_USE tc_status ti_pte_numbers(tc_pte_file *f, const tc_pte_value *tensor, const void **out);
 
-/* Bytes of a segment; none when it lies outside the file. */
+/* Bytes of a segment; none when it is outside the file. */
 tc_bytes ti_pte_segment(const tc_pte_file *f, uint32_t index);
 
 /* ---- borders ---- */
@@ -112,7 +112,7 @@ tc_bytes ti_pte_segment(const tc_pte_file *f, uint32_t index);
 typedef struct tc_pte_border {
     bool is_input;
     int64_t value;
-    bool known; /* a quantize before it, or a dequantize after it, names its numbers */
+    bool known; /* a quantize before it, or a dequantize after it, gives its scale */
     double scale;
     int64_t zero, qmin, qmax;
     int64_t axis; /* -1: one scale for all; else a scale for each of the axis, and `scale` is the
@@ -122,7 +122,7 @@ typedef struct tc_pte_border {
 /* The arguments of step k, a delegate call; in its own order, in the arena. */
 tc_pte_border *ti_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
 
-/* ---- what an Ethos-U payload says of its tensors ---- */
+/* ---- tensors of an Ethos-U payload ---- */
 
 typedef struct tc_ethosu_tensor {
     int32_t dim[6]; /* ones in front */
@@ -136,7 +136,7 @@ typedef struct tc_ethosu_payload {
     uint32_t scratch;
 } tc_ethosu_payload;
 
-/* false: the bytes are no such payload. */
+/* false: not such a payload. */
 bool ti_ethosu_read(tc_arena *arena, tc_bytes payload, tc_ethosu_payload *out);
 
 #endif

@@ -107,8 +107,8 @@ static tc_pte_inside *graph_of(tc_pte_reader *r, size_t begin, const char *what,
     return in;
 }
 
-/* What was taken from around the loop is still that when a round is over; what else was written is
- * nobody's behind it. */
+/* Values from outside of the loop are unchanged after an iteration; whatever else was written is
+ * unused after it. */
 static tc_status leave(tc_pte_reader *r, tc_pte_inside *in, size_t carried)
 {
     r->in = in;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* read_text.c -- the text form, with the file of large constants beside it when there is one. */
+/* read_text.c -- the text form, with the side file of large constants if there is one. */
 #include "../ir/ir_text.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "../wire/file.h"
 #include "read.h"
 
-/* Zero points are numbers of their storage. */
+/* Zero points are values of their storage type. */
 static tc_status check_zeros(tc_ctx *ctx, const tc_graph *g)
 {
     for (tc_val v = 1; v < g->n_val; v++) {

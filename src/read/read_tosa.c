@@ -36,7 +36,7 @@ typedef struct {
     size_t n_unranked, cap_unranked;
 } reader;
 
-/* The place of a record, for messages. */
+/* The location of a record, for messages. */
 static const tc_loc *at_byte(reader *r, size_t at)
 {
     tc_loc *loc = tc_new(&r->ctx->arena, tc_loc);
@@ -164,7 +164,7 @@ static tc_status type_of(reader *r, const entry *e, const tc_type **out)
     return TC_OK;
 }
 
-/* Bytes inside the flatbuffer, or behind it when offset says so. */
+/* Bytes inside the flatbuffer, or after it if offset says so. */
 static tc_bytes bytes_at(reader *r, const entry *e, uint32_t data, uint32_t offset_at,
                          uint32_t size_at)
 {
@@ -206,7 +206,7 @@ static tc_status scales_into(reader *r, const entry *e, const tc_type *type, voi
     return TC_OK;
 }
 
-/* A constant's numbers as we hold them: the file's own bytes where they can serve. */
+/* A constant's elements in our form: the file's own bytes where possible. */
 static tc_status data_of(reader *r, const entry *e, const tc_type *type, const void **out)
 {
     tc_bytes raw = raw_data(r, e);
@@ -366,8 +366,7 @@ static tc_status read_attr(reader *r, tc_fb_table op, tc_attr_kind kind, tc_dtyp
     return broken(r);
 }
 
-/* The declaration of a variable, in front of whatever uses it; its initial value where the file has
- * one. */
+/* The declaration of a variable, before its uses; its initial value if the file has one. */
 static tc_status declare(reader *r, entry *e)
 {
     tc_attr_tosa_variable *attr = tc_new(&r->ctx->arena, tc_attr_tosa_variable);
@@ -396,8 +395,8 @@ static tc_status declare_variables(reader *r)
     return broken(r);
 }
 
-/* Which operator a record stands for.  Variables are read and written by IDENTITY too: the tensor
- * says what is meant. */
+/* The operator of a record.  Variables are read and written by IDENTITY too: by the kind of
+ * tensor. */
 static tc_op operator_of(reader *r, tc_fb_table t, uint32_t number, tc_fb_vector in,
                          tc_fb_vector out)
 {
@@ -415,7 +414,7 @@ static tc_op operator_of(reader *r, tc_fb_table t, uint32_t number, tc_fb_vector
     return ti_op_from_tosa(number);
 }
 
-/* VARIABLE, VARIABLE_READ and VARIABLE_WRITE: the variable stands among the operands or results. */
+/* VARIABLE, VARIABLE_READ and VARIABLE_WRITE: the variable is among the operands or results. */
 static tc_status read_variable_op(reader *r, tc_op op, tc_fb_vector in, tc_fb_vector out,
                                   const tc_loc *loc)
 {
@@ -462,7 +461,7 @@ static tc_status read_const(reader *r, tc_fb_vector out, bool is_shape, const tc
     return bind(r, e, ti_graph_const(r->g, type, data, e->name, loc));
 }
 
-/* Where an operator came from: what the file says, else its result's or operand's name. */
+/* The location of an operator: from the file, else its result's or operand's name. */
 static const tc_loc *location(reader *r, tc_fb_table op, tc_fb_vector in, tc_fb_vector out,
                               uint32_t number)
 {

@@ -2,8 +2,8 @@
 /* read_vgf.c -- a VGF file, back into the TOSA form; vgf_segments.c has files of several segments.
  *
  * The SPIR-V module is walked once; every id remembers its instruction and is decoded when it is
- * used. Element types come back as SPIR-V has them: i4 as i8, 64 bits as i48; a tensor of rank 0 is
- * [1]. Quantization that the emitter noted comes back with the types of inputs and outputs. */
+ * used. Element types are those of SPIR-V: i4 as i8, 64 bits as i48; a tensor of rank 0 is [1].
+ * Quantization that the emitter noted is restored in the types of inputs and outputs. */
 #include "read.h"
 
 #include "../ir/parse.h"
@@ -111,7 +111,7 @@ static tc_status read_attr(tc_vgf_reader *r, const tc_attr_info *info, tc_dtype 
 
 /* ---- the graph ------------------------------------------------------------------------------- */
 
-/* Tensors of rank 0 are [1] in SPIR-V; the container and ARGMAX know them as they are. */
+/* Tensors of rank 0 are [1] in SPIR-V; the container and ARGMAX have the true rank. */
 static tc_node *reshape(tc_vgf_reader *r, tc_val v, const tc_type *type, const tc_loc *loc)
 {
     int64_t n = type->rank;
@@ -278,7 +278,8 @@ static void collect_constants(tc_vgf_reader *r)
             &r->vgf.constant[s->constant[i]];
 }
 
-/* Names, notes and what makes each id; results inside graphs are met when the graph is read. */
+/* Names, notes and the instruction of each id; results inside graphs are handled when the graph is
+ * read. */
 static tc_status collect(tc_vgf_reader *r, tc_spv_reader *words)
 {
     bool inside = false;
@@ -346,8 +347,8 @@ static tc_status signature(tc_vgf_reader *r, const tc_spv_instr *graph)
     return TC_OK;
 }
 
-/* A resource holds what the graph says that it holds; where that is one element its rank may be 0.
- * (i48, which no RESHAPE takes, stays [1].) */
+/* A resource has the type that the graph declares; with one element its rank may be 0. (i48, which
+ * no RESHAPE takes, stays [1].) */
 static tc_status check_slots(tc_vgf_reader *r, const tc_vgf_slots *slots)
 {
     for (size_t i = 0; i < slots->n; i++) {
@@ -476,11 +477,13 @@ static tc_status read_single(tc_vgf_reader *r)
     return add_outputs(r);
 }
 
-/* Ports that are images are tensors of the graph in another view. */
-static bool all_tensors(const tc_vgf *vgf, const tc_vgf_slots *slots)
+/* Tensors whose bindings count on from `first`: the graph's own ports, in its order.  Ports that are
+ * images are tensors of the graph in another view. */
+static bool are_own(const tc_vgf *vgf, const tc_vgf_slots *slots, size_t first)
 {
     for (size_t i = 0; i < slots->n; i++)
-        if (vgf->resource[slots->v[i].resource].descriptor != TC_VGF_TENSOR)
+        if (vgf->resource[slots->v[i].resource].descriptor != TC_VGF_TENSOR ||
+            slots->v[i].binding != first + i)
             return false;
     return true;
 }
@@ -494,7 +497,7 @@ tc_status ti_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     r.module->producer = ti_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
                                         r.vgf.version[1], r.vgf.version[2]);
     bool single = r.vgf.n_segment == 1 && r.vgf.segment[0].type == TC_VGF_GRAPH &&
-                  all_tensors(&r.vgf, &r.vgf.in) && all_tensors(&r.vgf, &r.vgf.out);
+                  are_own(&r.vgf, &r.vgf.in, 0) && are_own(&r.vgf, &r.vgf.out, r.vgf.in.n);
     TC_TRY(single ? read_single(&r) : ti_vgf_read_segments(&r));
     *out = r.module;
     return TC_OK;

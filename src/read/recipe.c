@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recipe.c -- follows recipes, or checks them: see recipe.h.
  *
- * The text is read once, from left to right.  Numbers beside operands wait until the operator's
- * attributes are known.  After a failure of the builder the text is read on; nothing is made. */
+ * The text is read once, from left to right.  Scalar operands are deferred until the operator's
+ * attributes are known.  After a failure of the builder the text is still parsed; nothing is
+ * built. */
 #include "recipe_cook.h"
 
 #include <stddef.h>
 
 enum { MOST_OPERANDS = 8 };
 
-/* What a part of a recipe comes to. */
+/* The value of a part of a recipe. */
 typedef struct operand {
     enum { VALUE, NUMBER, LITERAL } kind;
     tc_val val;
@@ -132,7 +133,7 @@ static bool at_field(tc_cook *c)
     return p > c->at && (*p == '=' || *p == ':');
 }
 
-/* What is behind `name(`. */
+/* What follows `name(`. */
 static operand call(tc_cook *c, tc_str name)
 {
     tc_op op = ti_op_named(name);
@@ -235,7 +236,7 @@ static operand part(tc_cook *c, bool followed)
     return r;
 }
 
-/* What is behind `if(`. */
+/* What follows `if(`. */
 static operand choice_of(tc_cook *c)
 {
     bool yes = condition(c);

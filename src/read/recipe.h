@@ -10,7 +10,7 @@
  *
  *   self          the operand; bias?: TC_NONE where it is left out; a|b: the first that is there
  *   hx[0]         of a list of tensors the first
- *   0.5 -inf      a constant, in the type of the operands beside it; (alpha:1) one that is computed
+ *   0.5 -inf      a constant, in the type of the other operands; (alpha:1) one that is computed
  *   if(is_int(self), div(..), mul(..))   one or the other: is_int, is_float, is_complex of an
  *                 operand, has(name), flag:false, or two numbers with <, > or = between them; in
  *                 place of one, !'reason' refuses the node
@@ -44,7 +44,7 @@ typedef struct tc_recipe_source {
     bool (*is_tensor)(tc_build *b, const char *name); /* NULL: operands always are */
     tc_val (*tensor)(tc_build *b, const char *name);
     tc_val (*tensor_at)(tc_build *b, const char *name, int64_t i); /* of a list of tensors */
-    /* A number as an operand of op beside another, or alone. */
+    /* A scalar as an operand of op with another, or alone. */
     tc_val (*number)(tc_build *b, const char *name, tc_val beside, tc_op op, const void *attr);
     int64_t (*i64)(tc_build *b, const char *name);
     double (*f64)(tc_build *b, const char *name);
@@ -61,11 +61,11 @@ typedef struct tc_recipe_source {
 /* Follow the recipe; the first operand that was read, or TC_NONE. */
 tc_val ti_recipe(tc_build *b, const tc_recipe_source *from, const char *text);
 
-/* The operator that the first result comes from; TC_OP_COUNT where there is none. */
+/* The operator that makes the first result; TC_OP_COUNT: none. */
 tc_op ti_recipe_op(const char *text);
 
-/* What is wrong with a recipe, or NULL.  Every name of the file's that it has is given to `known`,
- * which says whether the operator has an argument of that name. */
+/* What is wrong with a recipe, or NULL.  Every name of the file's in it is passed to `known`:
+ * whether the operator has an argument of that name. */
 const char *ti_recipe_check(tc_arena *arena, const char *text,
                             bool (*known)(const void *schema, const char *name),
                             const void *schema);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_cook.h -- a recipe that is being followed: its words, names, numbers and attributes. */
+/* recipe_cook.h -- the state of a recipe being built: its words, names, scalars and attributes. */
 #ifndef TC_RECIPE_COOK_H
 #define TC_RECIPE_COOK_H
 
@@ -55,7 +55,7 @@ typedef enum sort { REAL, WHOLE, TRUTH } sort;
 double ti_cook_number(tc_cook *c, sort s);
 int64_t ti_cook_whole(tc_cook *c);
 
-/* One field of the operator's record, from the text behind `=`; `first`: operand 0. */
+/* One field of the operator's record, from the text after `=`; `first`: operand 0. */
 void ti_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recipe_value.c -- words of recipes, the numbers that they come to, and fields of attributes. */
+/* recipe_value.c -- words of recipes, their values, and fields of attributes. */
 #include "recipe_cook.h"
 
 #include <math.h>
@@ -172,7 +172,7 @@ static bool type_named(tc_cook *c, const char *what, const tc_type **out)
     return true;
 }
 
-/* ---- numbers: sums and products of literals, arguments, ranks and extents ---- */
+/* ---- scalars: sums and products of literals, arguments, ranks and extents ---- */
 
 /* x.rank, x.count, x.shape[1] */
 static bool extent(tc_cook *c, double *out)
@@ -264,7 +264,7 @@ int64_t ti_cook_whole(tc_cook *c)
 
 /* ---- attributes ---- */
 
-/* As many as `axes` numbers: one stands for all. */
+/* `axes` entries: one applies to all. */
 static tc_ints spread(tc_cook *c, tc_ints list, int axes, int64_t missing)
 {
     if (list.n == axes || !c->b)
@@ -347,7 +347,7 @@ static int among(const tc_choice *choice, const char *name)
     return -1;
 }
 
-/* {theirs:ours, same}: what the node's word is here. */
+/* {theirs:ours, same}: our word for the node's. */
 static int translated(tc_cook *c, const tc_choice *choice, const char *name)
 {
     const char *theirs = ti_cook_given(c, name, true, "text") ? c->from->text(c->b, name) : NULL;
@@ -412,7 +412,7 @@ static tc_dtype type_of(tc_cook *c)
                                                                   : missing;
 }
 
-/* One field of the operator's record, from the text behind `=`. */
+/* One field of the operator's record, from the text after `=`. */
 void ti_cook_field(tc_cook *c, tc_op op, const tc_field *f, char *record, tc_val first)
 {
     void *to = record + f->at;

@@ -2,8 +2,8 @@
 /* resample.c -- see resample.h.
  *
  * out[i] = sum over k of weight(i, k) * in[first(i) + k], weights of the filter at
- * (k + first + 1/2 - centre) / step, centre = (i + 1/2) * step, their sum 1; in 22 bits behind the
- * point, halves up, cut to 0 .. 255. */
+ * (k + first + 1/2 - centre) / step, centre = (i + 1/2) * step, their sum 1; with 22 fraction bits,
+ * halves up, clamped to 0 .. 255. */
 #include "resample.h"
 
 #include <math.h>

@@ -15,7 +15,7 @@ typedef struct tc_survey_op {
     size_t count;
 } tc_survey_op;
 
-/* A size that is left open: its name, its range, and where it stands. */
+/* An open size: its name, its range, and its axis. */
 typedef struct tc_survey_dim {
     const char *name;
     int64_t least, most; /* INT64_MAX: no bound */

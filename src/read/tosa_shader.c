@@ -47,7 +47,7 @@ static int64_t number_at(parser *p, const char *key)
     return v;
 }
 
-/* Formats of tensors, then of pixels; i64 is none of the former. */
+/* Formats of tensors, then of pixels; i64 is not one of the former. */
 static int64_t format_of(tc_str word)
 {
     size_t n = strlen(format_prefix);

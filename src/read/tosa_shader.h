@@ -5,8 +5,7 @@
 
 #include "../ir/graph.h"
 
-/* NULL, or why it is not understood.  *out stays NULL where it is a custom operator of somebody
- * else's. */
+/* NULL, or why it is not supported.  *out stays NULL for another custom operator. */
 const char *ti_read_custom_shader(tc_ctx *ctx, const tc_attr_tosa_custom *custom, int n_in,
                                   int n_out, tc_attr_tosa_shader **out);
 

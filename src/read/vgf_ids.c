@@ -121,7 +121,7 @@ tc_status ti_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *
     return TC_OK;
 }
 
-/* The elements of a constant that stands in the code; rank and extents are those of its type. */
+/* The elements of an inline constant; rank and extents are those of its type. */
 static tc_status fill(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, int32_t rank,
                       const int64_t *dim, uint8_t *at)
 {

@@ -41,7 +41,7 @@ typedef struct {
     size_t budget;    /* bytes that constants in the code may still take */
 } tc_vgf_reader;
 
-/* A message with the place of the instruction at hand. */
+/* A message with the location of the current instruction. */
 tc_status ti_vgf_bad(tc_vgf_reader *r, tc_diag_id id, const char *what);
 const tc_loc *ti_vgf_loc(tc_vgf_reader *r, uint32_t id, const char *target);
 
@@ -53,8 +53,8 @@ bool ti_vgf_u32(const tc_vgf_reader *r, uint32_t id, uint32_t *out);
 
 TC_MUST_USE tc_status ti_vgf_tensor_type(tc_vgf_reader *r, uint32_t id, const tc_type **out);
 
-/* A scalar constant into one element of our memory, and a tensor constant, from the code or beside
- * it. */
+/* A scalar constant into one element, and a tensor constant, inline or from the constants
+ * section. */
 TC_MUST_USE tc_status ti_vgf_scalar(tc_vgf_reader *r, uint32_t id, tc_dtype dtype, uint8_t *at);
 TC_MUST_USE tc_status ti_vgf_tensor(tc_vgf_reader *r, uint32_t id, const tc_type **type,
                                     const void **data);

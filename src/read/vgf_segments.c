@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vgf_segments.c -- a VGF file of several segments as one graph: graphs as they are, shaders as
- * nodes; see vgf_ids.h.
+/* vgf_segments.c -- a VGF file of several segments as one graph: graphs inlined, shaders as nodes;
+ * see vgf_ids.h.
  *
- * Segments run one behind the other and meet in resources.  Resources of one alias group are one
- * value, seen in several ways: a tensor of one segment is an image of the next.  An image
- * [1, height, width, components] is a tensor of that shape and of its components' storage; its format
- * stands with the shader that is bound to it. */
+ * Segments run in sequence and communicate through resources.  Resources of one alias group are one
+ * value in several views: a tensor of one segment is an image of the next.  An image
+ * [1, height, width, components] is a tensor of that shape and of its components' storage; its
+ * format is an attribute of the shader that is bound to it. */
 #include "../target/vgf_schema.h"
 #include "../num/pixel.h"
 #include "vgf_ids.h"
@@ -27,8 +27,8 @@ static tc_status bad(sequence *s, tc_diag_id id, const char *what, size_t i)
 
 /* ---- resources ------------------------------------------------------------------------------- */
 
-/* An integer or float of so many bits, as TOSA has it: without a word about signs.  64 bits that no
- * graph sees are not i48. */
+/* An integer or float of so many bits, signless as in TOSA.  64 bits that no graph sees are not
+ * i48. */
 static tc_dtype element_of(const sequence *s, size_t i)
 {
     enum { R64_UINT = 110, R64_SINT = 111 };
@@ -55,7 +55,7 @@ static uint32_t image_format(const sequence *s, size_t i)
     return image ? res->format : 0;
 }
 
-/* The strides are those of elements one behind the other, in bytes. */
+/* The strides are those of a contiguous tensor, in bytes. */
 static bool is_packed(const tc_vgf_resource *res, size_t bytes)
 {
     int64_t next = (int64_t)bytes;
@@ -97,8 +97,8 @@ static tc_status type_of(sequence *s, size_t i, const tc_type **out)
     return TC_OK;
 }
 
-/* An input or output that is an image, and no graph's tensor in another view: codes with what they
- * stand for. */
+/* An input or output that is an image, and not a graph's tensor in another view: codes with their
+ * scale. */
 static tc_status port_type_of(sequence *s, size_t i, const tc_type **out)
 {
     const tc_vk_format *pixel = ti_vk_format(image_format(s, i));
@@ -139,7 +139,7 @@ static void find_groups(sequence *s)
                 s->in_graph[s->first[vgf->segment[i].set[k].slots.v[b].resource]] = true;
 }
 
-/* A constant that is bound as it is. */
+/* A constant that is bound directly. */
 static tc_status constant_of(sequence *s, size_t i, const tc_type *type, tc_val *out)
 {
     const tc_vgf *vgf = &s->r->vgf;
@@ -222,7 +222,7 @@ static tc_status graph_outputs(sequence *s)
         size_t res;
         const tc_type *outer;
         if (!resource_of(s, r->n_in + i, &res))
-            continue; /* nobody can see it */
+            continue; /* unused */
         TC_TRY(type_of(s, res, &outer));
         const tc_type *is = ti_type_of(r->g, r->out[i]);
         if (is->dtype != outer->dtype || tc_type_count(is) != tc_type_count(outer))
@@ -258,7 +258,7 @@ typedef struct {
     port *in, *out;
     size_t n_in, n_out;
     int64_t *sampler;
-    size_t n_sampler; /* numbers, seven a row */
+    size_t n_sampler; /* integers, seven a row */
 } ports;
 
 /* Where the list has the resource; past its end: nowhere. */
@@ -280,8 +280,8 @@ static void add_port(port *v, size_t *n, port at, size_t place)
     v[i] = at;
 }
 
-/* A binding is an operand, a result, or both; what the segment does not list is read when somebody
- * has written it. */
+/* A binding is an operand, a result, or both; what the segment does not list is read once
+ * written. */
 static void sort_binding(sequence *s, const port *at, ports *p)
 {
     const tc_vgf_segment *seg = s->r->segment;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* changes.c -- what is different in the second of two reports: as a whole, and layer by layer.
+/* changes.c -- the differences of two reports: as a whole, and layer by layer.
  *
- * Layers go together, each at most once, by the first of these that both have alike, the k-th of one
+ * Layers are matched, each at most once, by the first of these keys that is equal, the k-th of one
  * with the k-th of the other: name, module and operator; module and operator; source line and
  * operator; name and operator. */
 #include "saved.h"
@@ -26,7 +26,7 @@ static const char *text(tc_ctx *ctx, const tc_json *json)
 
 /* ---- as a whole ---- */
 
-/* Figures of the summary, in the order in which they are told. */
+/* Figures of the summary, in the order of output. */
 static const struct {
     const char *what, *member, *unit;
     double factor;
@@ -61,7 +61,7 @@ static void add_figure(tc_changes *c, tc_change f)
         c->figure[c->n_figure++] = f;
 }
 
-/* What is no plain member of the summary. */
+/* What is not a plain member of the summary. */
 static void find_others(tc_changes *c)
 {
     tc_change fits = {.what = "fits the board", .unit = "text", .value = {NAN, NAN}},
@@ -191,7 +191,7 @@ static const char *by_name(tc_arena *a, const layer *l)
 static const char *(*const keys[])(tc_arena *, const layer *) = {by_all, by_module, by_place,
                                                                  by_name};
 
-/* The k-th of a key, as a key of its own. */
+/* The k-th of a key, as a separate key. */
 static const char *numbered(tc_arena *a, tc_map *seen, const char *key)
 {
     void **slot = ti_map_at(seen, ti_str_of(key));
@@ -257,7 +257,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && ti_text_eq(a, b));
 }
 
-/* Types are alike whatever their scales: these follow the data. */
+/* Types are equal whatever their scales: these depend on the data. */
 static bool same_type(const char *a, const char *b)
 {
     size_t n = a ? strcspn(a, " ") : 0, m = b ? strcspn(b, " ") : 0;

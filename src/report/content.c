@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* content.c -- the nodes of the model as it was read, and what became of each. */
+/* content.c -- the nodes of the model as read, and what each became. */
 #include "report.h"
 
 #include "../base/enter.h"
@@ -115,8 +115,8 @@ static void take_types(tc_content *c, const tc_graph *from, bool second)
     }
 }
 
-/* Nodes whose value has another name there, or none: it is what several nodes make together, or has
- * other numbers than the model's. */
+/* Nodes whose value has another name there, or none: several nodes make it together, or its values
+ * differ from the model's. */
 static void take_joined(tc_content *c, const tc_graph *from)
 {
     for (size_t k = from->n_node; k-- > 0;) {
@@ -134,7 +134,7 @@ static void take_joined(tc_content *c, const tc_graph *from)
     }
 }
 
-/* What only moves numbers and has gone keeps the codes of what it reads. */
+/* Removed movement keeps the codes of its operand. */
 static void take_moved(tc_content *c)
 {
     for (size_t k = 0; k < c->n_node; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* csv.c -- the tables of a report as CSV (RFC 4180): each list of objects is one, with the members
- * as columns; those of objects inside have "error_typed.sqnr_db".  Lists of numbers are left out. */
+ * as columns; those of objects inside have "error_typed.sqnr_db".  Numeric lists are omitted. */
 #include "saved.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ static void put_field(tc_buf *out, tc_str s)
 
 typedef struct csv {
     tc_ctx *ctx;
-    tc_map column; /* name: its place + 1 */
+    tc_map column; /* name: its index + 1 */
     const tc_json **cell;
 } csv;
 

@@ -15,7 +15,7 @@ static void take(tc_content *c, const tc_comparison *from, int which)
     for (size_t i = 0; tc_comparison_value(from, i, &v); i++) {
         int32_t at = ti_content_node(c, v.name);
         size_t output = 0;
-        if (at < 0 && ti_text_starts(v.name, "output ")) /* named by its place */
+        if (at < 0 && ti_text_starts(v.name, "output ")) /* named by its index */
             for (size_t k = 0; k < c->n_node; k++)
                 if (ti_text_eq(c->node[k].op, "output") &&
                     ti_text_eq(v.name, ti_text_format(&c->ctx->scratch, "output %zu", output++)))

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* layers.c -- layered layout: rows by longest path, edges that pass a row take a place in it, and
- * the order inside rows goes back and forth to the mean of the neighbours while crossings become
- * fewer.
+/* layers.c -- layered layout: rows by longest path, edges that pass a row take a slot in it, and
+ * the order inside rows is iterated to the mean of the neighbours while crossings become fewer.
  *
- * An edge over many rows takes no places once there are more of them than things to see. */
+ * An edge over many rows takes no slots once there are more of them than items. */
 #include "layers.h"
 
 enum { SWEEPS = 8, PLACES_PER_ITEM = 6, PLACES = 4000 };
 
-/* Something that has a place in a row: an item, or an edge on its way. */
+/* A slot of a row: an item, or a passing edge. */
 typedef struct spot {
-    uint32_t row, at;    /* at: its place in the row */
+    uint32_t row, at;    /* at: its index in the row */
     int32_t what;        /* as the rows say it */
-    uint32_t *up, *down; /* spots in the rows beside it */
+    uint32_t *up, *down; /* slots in the adjacent rows */
     uint32_t n_up, n_down, cap_up, cap_down;
     double wish;
 } spot;

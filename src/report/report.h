@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report.h -- what a report tells, as records; content.c finds it, report_json.c writes it, page.c
- * makes it a page. */
+/* report.h -- the contents of a report, as records; content.c finds it, report_json.c writes it,
+ * page.c makes it a page. */
 #ifndef TC_REPORT_H
 #define TC_REPORT_H
 
@@ -23,17 +23,17 @@ typedef struct tc_report_cost {
     double traffic; /* bytes that go through the accelerator's ports */
 } tc_report_cost;
 
-/* How numbers lie in the range of their type, and how far those of each channel reach.  A report
- * holds at most TC_SPREAD_BINS and three times TC_SPREAD_CHANNELS numbers of each tensor; of long
+/* Distribution of elements in the range of their type, and the range of each channel.  A report
+ * holds at most TC_SPREAD_BINS and three times TC_SPREAD_CHANNELS values of each tensor; of long
  * programs fewer channels (spread.c). */
 enum { TC_SPREAD_BINS = 40, TC_SPREAD_CHANNELS = 64 };
 typedef struct tc_spread_of {
-    double lo, hi;      /* of the numbers themselves */
-    double least, most; /* of the bins: the range of the type, or of the numbers */
+    double lo, hi;      /* of the elements themselves */
+    double least, most; /* of the bins: the range of the type, or of the elements */
     double step;        /* between neighbouring codes; 0: each channel has its own */
     int64_t bin[TC_SPREAD_BINS], below, above; /* outside of the bins */
     int axis;           /* of the channels */
-    int64_t channels, each; /* how many there are, and for how many a row stands */
+    int64_t channels, each; /* how many there are, and how many have a row */
     size_t n_row;
     double *low, *high, *steps; /* steps: the largest in the row; NULL: one for all */
     const tc_type *type;
@@ -46,7 +46,7 @@ typedef struct tc_report_node {
     const tc_loc *loc; /* of inputs and outputs: empty */
     const tc_type *type;
     const tc_type *typed;  /* as the typed program has it; or NULL */
-    bool other;            /* which has no value of its name: its numbers may be others */
+    bool other;            /* which has no value of its name: its elements may differ */
     const char *joined;    /* the value that it computes there with its neighbours; or NULL */
     tc_spread_of *values, *weights; /* or NULL */
     const tc_type *second; /* of `compare`: as the second program has it; or NULL */
@@ -55,7 +55,7 @@ typedef struct tc_report_node {
     const char **tosa; /* operators it became */
     size_t n_tosa, cap_tosa;
     tc_report_cost cost;
-    const char *hint;         /* what is behind its cost, or NULL */
+    const char *hint;         /* the reason of its cost, or NULL */
     tc_report_error error[2]; /* typed, integer */
     const char *no_integer;   /* why error[1] is not known; NULL: it is, or nothing was measured */
     uint32_t *in;

@@ -5,7 +5,7 @@
 #include "report.h"
 
 #include "../cost/profile.h"
-#include "../npu/npu_machine.h"
+#include "../machine/npu_machine.h"
 #include "../npu/vela_map.h"
 
 /* Products and sums of one TOSA operator; 0 for what does neither. */
@@ -74,7 +74,7 @@ static tc_status add_profile(tc_content *c)
     TC_TRY(ti_profile_made(c->ctx, c->options.compiled, &profile));
     tc_profile_get_info(profile, &info);
     c->cycles = info.total.cycles;
-    c->macs = info.total.macs; /* what the machine does, not what the shapes ask for */
+    c->macs = info.total.macs; /* what the machine does, not what the shapes need */
     for (size_t k = 0; k < c->n_node; k++)
         c->node[k].cost.macs = 0;
     c->seconds = info.clock > 0 ? info.total.cycles / info.clock : 0;
@@ -105,7 +105,7 @@ tc_status ti_content_costs(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
     const tc_ethosu_job *jobs = compiled->jobs;
-    const tc_npu_machine *machine = ti_npu_machine_find(compiled->target.name);
+    const tc_npu_machine *machine = compiled->target.npu;
     c->notes = tc_new_n(&c->ctx->arena, tc_vela_map *, compiled->n_region + 1);
     c->macs_per_cycle = machine ? machine->macs : 0;
     add_shapes(c, ti_main(compiled->module));

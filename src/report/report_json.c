@@ -11,7 +11,7 @@
 #include "../advise/advise.h"
 #include "../base/json_out.h"
 #include "../drive/model.h"
-#include "../npu/npu_machine.h"
+#include "../machine/npu_machine.h"
 
 /* "tosa_conv2d" is "conv2d" to people. */
 static const char *bare(const char *op)

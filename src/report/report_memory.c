@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* report_memory.c -- what lies where and for how long: a program's own values, what our own back
- * end or Vela puts into the memories of an Ethos-U, and elsewhere the values of a region as they would fit. */
+/* report_memory.c -- addresses and lifetimes: a program's own values, the memories of an Ethos-U,
+ * and elsewhere the values of a region as they would be packed. */
 #include "report.h"
 
 #include <stdlib.h>
 
+#include "../base/place.h"
+#include "../ir/lives.h"
 #include "../npu/vela_map.h"
-#include "../run/pack.h"
 #include "../target/cpu.h"
 
 static tc_report_memory *add_memory(tc_content *c, const char *name, const char *unit)
@@ -27,8 +28,8 @@ static void add_block(tc_content *c, tc_report_memory *m, tc_report_block block)
         m->steps = block.last + 1;
 }
 
-/* Blocks are known by their value's name.  Of several with one name it is the one that comes in, else
- * the last that is made; the others have their operator behind the name. */
+/* Blocks are named by their value.  Of several with one name it is the input, else the last one
+ * made; the others have their operator appended. */
 static void tell_apart(tc_content *c, tc_report_memory *m)
 {
     tc_map last;
@@ -63,41 +64,30 @@ static const char *value_name(tc_ctx *ctx, const tc_graph *g, tc_val v)
     return ti_text_format(&ctx->arena, "%%%u", v);
 }
 
-/* The steps between which each value is there: from the node that makes it to its last reader. */
-static void find_lives(const tc_graph *g, size_t *first, size_t *last)
+/* Outputs stay after the last step, which a report does not show. */
+static tc_life shown(const tc_graph *g, tc_life life)
 {
-    for (size_t k = 0; k < g->n_node; k++) {
-        for (int i = 0; i < g->node[k]->n_out; i++)
-            first[g->node[k]->out[i]] = last[g->node[k]->out[i]] = k;
-        for (int i = 0; i < g->node[k]->n_in; i++)
-            last[g->node[k]->in[i]] = k;
-    }
-    for (size_t i = 0; i < g->n_out; i++)
-        last[g->out[i]] = g->n_node ? g->n_node - 1 : 0;
+    int32_t end = (int32_t)g->n_node - 1;
+    return (tc_life){life.first, life.last > end ? end : life.last};
 }
 
-/* A value that lies where another one does only makes that one live longer. */
+/* A value that aliases another one only extends its lifetime. */
 static void program_memory(tc_content *c, const tc_written *w)
 {
     const tc_graph *g = w->planned;
     tc_report_memory *m = add_memory(c, "planned memory of the program", "instruction");
-    size_t *first = tc_new_n(&c->ctx->scratch, size_t, g->n_val),
-           *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val);
-    find_lives(g, first, last);
-    for (tc_val v = 1; v < g->n_val; v++) {
-        tc_val root = ti_cpu_root(g, v);
-        last[root] = last[v] > last[root] ? last[v] : last[root];
-    }
+    const tc_life *lives = ti_graph_lives(&c->ctx->scratch, g, ti_cpu_root, NULL);
     for (tc_val v = 1; v < g->n_val; v++) {
         const tc_value *value = ti_value_of(g, v);
         if (ti_cpu_root(g, v) != v || !value->type || value->data ||
             (value->def && value->def->op == TC_OP_const))
             continue;
+        tc_life life = shown(g, lives[v]);
         add_block(c, m,
                   (tc_report_block){.name = value_name(c->ctx, g, v),
                                     .op = op_name(value->def),
-                                    .first = (int64_t)first[v],
-                                    .last = (int64_t)last[v],
+                                    .first = life.first,
+                                    .last = life.last,
                                     .offset = (int64_t)w->plan.offset[v],
                                     .bytes = (int64_t)tc_type_bytes(value->type)});
     }
@@ -195,7 +185,7 @@ static const tc_node *node_at(const tc_codegen_result *own, size_t command)
     return command < own->n_origin ? own->origin[command].node : NULL;
 }
 
-/* What is no value of the program's, as weights that are copied in, bears its last reader's name. */
+/* What is not a value of the program, as weights that are copied in, has its last reader's name. */
 static tc_report_block own_block(tc_content *c, const tc_codegen_result *own,
                                  const tc_codegen_place *p)
 {
@@ -227,27 +217,26 @@ static void own_memory(tc_content *c, size_t region)
         c->memory[i].clock = clock;
 }
 
-/* Where nobody says yet: the values of a region, packed as tightly as they go. */
+/* Without addresses: the values of a region, packed as tightly as possible. */
 static void region_memory(tc_content *c, size_t region)
 {
     enum { ALIGN = 16 };
     const tc_graph *g = ti_main(c->options.compiled->region[region].module);
-    size_t *first = tc_new_n(&c->ctx->scratch, size_t, g->n_val),
-           *last = tc_new_n(&c->ctx->scratch, size_t, g->n_val), n = 0;
-    tc_span *span = tc_new_n(&c->ctx->scratch, tc_span, g->n_val);
+    const tc_life *lives = ti_graph_lives(&c->ctx->scratch, g, NULL, NULL);
+    tc_place_item *item = tc_new_n(&c->ctx->scratch, tc_place_item, g->n_val);
     tc_val *value = tc_new_n(&c->ctx->scratch, tc_val, g->n_val);
-    find_lives(g, first, last);
+    size_t n = 0;
     for (tc_val v = 1; v < g->n_val; v++) {
         const tc_value *at = ti_value_of(g, v);
         if (!at->type || at->data || at->type->dtype == TC_shape ||
             (at->def && at->def->op == TC_OP_const))
             continue;
         value[n] = v;
-        span[n++] = (tc_span){.size = (tc_type_bytes(at->type) + ALIGN - 1) / ALIGN * ALIGN,
-                              .first = first[v],
-                              .last = last[v]};
+        item[n++] = (tc_place_item){
+            .bytes = (int64_t)(tc_type_bytes(at->type) + ALIGN - 1) / ALIGN * ALIGN,
+            .life = shown(g, lives[v])};
     }
-    (void)ti_pack(&c->ctx->scratch, span, n, ALIGN);
+    (void)ti_place_items(&c->ctx->scratch, item, n, ALIGN);
     tc_report_memory *m =
         add_memory(c, place_of(c->ctx, c->options.compiled, region, "values of the region, packed"),
                    "operator");
@@ -255,8 +244,8 @@ static void region_memory(tc_content *c, size_t region)
         add_block(c, m,
                   (tc_report_block){value_name(c->ctx, g, value[i]),
                                     op_name(ti_value_of(g, value[i])->def),
-                                    (int64_t)span[i].first, (int64_t)span[i].last,
-                                    (int64_t)span[i].offset, (int64_t)span[i].size});
+                                    item[i].life.first, item[i].life.last, item[i].address,
+                                    item[i].bytes});
 }
 
 void ti_content_memory(tc_content *c)

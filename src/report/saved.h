@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* saved.h -- reports as they were written, read back: one alone, or what changed between two. */
+/* saved.h -- reports read back from files: one alone, or the differences of two. */
 #ifndef TC_SAVED_H
 #define TC_SAVED_H
 
@@ -18,7 +18,7 @@ TC_MUST_USE tc_status ti_saved_read(tc_ctx *ctx, const char *path, tc_bytes file
 
 /* ---- changes.c ---- */
 
-/* A figure of both; text where `unit` says so, else a number, NaN: it has none. */
+/* A figure of both; text if `unit` says so, else a number, NaN: none. */
 typedef struct tc_change {
     const char *what, *unit; /* unit: text, number, cycles, milliseconds, bytes, db, percent */
     const char *text[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spread.c -- how the numbers of a tensor lie in the range of its type: the model's values on
- * samples, and the weights of the typed program.  A row for each channel says how far it reaches. */
+/* spread.c -- the distribution of a tensor's elements in the range of its type: the model's values
+ * on samples, and the weights of the typed program.  A row for each channel has its range. */
 #include "report.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ static void count(tc_spread_of *s, double v)
         s->bin[at <= 0 ? 0 : at < TC_SPREAD_BINS ? (int)at : TC_SPREAD_BINS - 1]++;
 }
 
-/* Numbers as they are stored: `outer` times all channels, each of `inner` numbers. */
+/* Elements as stored: `outer` times all channels, each of `inner`. */
 typedef struct runs {
     int64_t outer, channels, inner;
 } runs;
@@ -67,7 +67,7 @@ static runs runs_of(const tc_type *stored, int axis)
     return r;
 }
 
-/* What stored number i, of channel ch, stands for. */
+/* The real value of stored element i, of channel ch. */
 static double number_of(tc_tensor t, int64_t i, int64_t ch)
 {
     const tc_quant *q = t.type->quant;
@@ -154,8 +154,8 @@ static bool has_channels_second(tc_op op)
     return false;
 }
 
-/* The channel axis of every node: what its operator says, else its operand's, where the shape
- * allows; pictures have theirs second, all else last. */
+/* The channel axis of every node: from its operator, else its operand's, if the shape allows;
+ * images have theirs second, all else last. */
 static int *channel_axes(const tc_content *c)
 {
     int *axis = tc_new_n(&c->ctx->scratch, int, c->n_node + 1);
@@ -198,7 +198,8 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     count_all(s, seen, r);
 }
 
-/* Codes of one scale, of at most 16 bits: wider ones are sums, whose range says nothing. */
+/* Codes of one scale, of at most 16 bits: wider ones are accumulators, whose range is
+ * meaningless. */
 static bool has_range(const tc_type *t)
 {
     return t && t->quant && t->quant->count == 1 && tc_dtypes[t->dtype].bytes <= 2;

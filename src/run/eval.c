@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* eval.c -- the reference interpreter: one node after the other, kernels of num/ only.
  *
- * On quantized values every operator means quantize(op(dequantize(inputs))). */
+ * On quantized values every operator means quantize(op(dequantize(inputs))); ti_op_nan_is_zero says
+ * where NaN is 0. */
 #include "eval.h"
 
 #include "../num/quant.h"
@@ -26,7 +27,7 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
     return status;
 }
 
-/* The graph that a node calls, when it takes these operands and gives this many results. */
+/* The called graph, if it takes these operands and gives this many results. */
 static tc_status callee(tc_graph *g, const tc_node *node, const char *name, const tc_tensor *in,
                         size_t n_in, size_t n_out, tc_graph **out)
 {
@@ -53,7 +54,7 @@ static tc_status eval_cond(tc_graph *g, const tc_node *node, const char *then_gr
     return ti_eval(sub, in + 1, out, arena);
 }
 
-/* A region has the bytes of u8 as i8 (ti_type_carried). */
+/* A region takes the bytes of u8 as i8 (ti_type_carried). */
 static tc_tensor passed(tc_tensor t, const tc_type *as)
 {
     bool same = t.type && as && (t.type->dtype == TC_u8 || t.type->dtype == TC_i8) &&
@@ -78,7 +79,7 @@ static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in
     return TC_OK;
 }
 
-/* Whether the carried tensors hold the same numbers. */
+/* Whether the carried tensors are equal. */
 static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -87,8 +88,8 @@ static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
     return true;
 }
 
-/* The loop's state has two places, so that memory does not grow with the number of rounds.  A loop
- * that cannot end is an error: a round that changes nothing would go on for ever. */
+/* The loop's state is double-buffered: memory does not grow with iterations.  An infinite loop is
+ * an error: an iteration that changes nothing would repeat for ever. */
 static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_graph,
                             const char *body_graph, const tc_tensor *in, tc_tensor *out,
                             tc_arena *arena)
@@ -135,7 +136,7 @@ static tc_status eval_while(tc_graph *g, const tc_node *node, const char *cond_g
     return TC_OK;
 }
 
-/* Operators that run graphs, or read and write what outlives a run; false: a kernel's work. */
+/* Operators that run graphs, or read and write state; false: a kernel's. */
 static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
                          tc_arena *arena, tc_status *status)
 {
@@ -182,7 +183,7 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
     }
 }
 
-/* The results are as declared, now that every shape is known. */
+/* The results agree with their declared types, now that every shape is known. */
 static tc_status check_late(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_arena *arena)
 {
     tc_ctx *ctx = g->module->ctx;
@@ -226,9 +227,13 @@ tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
     }
     tc_call call = {node->attr, node->n_in, node->n_out, real_in, real_out, NULL, NULL};
     TC_TRY(run_kernel(g, node, &call));
-    for (int i = 0; i < node->n_out; i++)
-        if (real_out[i].data != out[i].data)
-            ti_quantize_into(real_out[i], out[i]);
+    for (int i = 0; i < node->n_out; i++) {
+        if (real_out[i].data == out[i].data)
+            continue;
+        if (ti_op_nan_is_zero(node->op))
+            ti_nan_to_zero(real_out[i]);
+        ti_quantize_into(real_out[i], out[i]);
+    }
     return TC_OK;
 }
 
@@ -254,7 +259,7 @@ static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
 
 tc_status ti_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena)
 {
-    enum { DEEPEST = 64 }; /* graphs that run each other, as a file may have it, without end */
+    enum { DEEPEST = 64 }; /* graphs that call each other without end, as a file may have them */
     tc_module *module = g->module;
     if (module->depth == DEEPEST)
         return ti_error(module->ctx, NULL, TC_E_STRUCTURE, "graphs are nested %d deep",

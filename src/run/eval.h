@@ -11,17 +11,17 @@ TC_MUST_USE tc_status ti_eval(tc_graph *g, const tc_tensor *in, tc_tensor *out, 
 /* The same, and every value is kept: at[v] for each value of the graph. */
 TC_MUST_USE tc_status ti_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *at, tc_arena *arena);
 
-/* One node by itself on given operands; results in `arena`. Quantized operands are read as the real
- * numbers they stand for, quantized results are quantize(op(dequantize(inputs))). */
+/* One node by itself on given operands; results in `arena`. Quantized operands are read by their
+ * real values, quantized results are quantize(op(dequantize(inputs))). */
 TC_MUST_USE tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                    tc_tensor *out, tc_arena *arena);
 
-/* state.c: TOSA's variables, which live with the module.  Writes show at once to the run that does
- * them; when it has succeeded they are kept for the next one, otherwise dropped. */
+/* state.c: TOSA's variables, which live with the module.  Writes are visible at once to the run
+ * that does them; if it succeeds they are kept for the next one, otherwise dropped. */
 TC_MUST_USE tc_status ti_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                        tc_tensor *out, tc_arena *arena);
 void ti_state_keep(tc_module *module);
 void ti_state_drop(tc_module *module);
-void ti_state_reset(tc_module *module); /* every variable as it was declared */
+void ti_state_reset(tc_module *module); /* every variable back to its initial value */
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec.c -- runs a program by its plan, or with the reference interpreter, keeping its state.
  *
- * The interpreter is given a shadow of the graph: the same nodes, but the buffers that the program
- * changes read from memory of ours, and their new contents are further outputs.  Every buffer has
- * two places, so that an output that shows the old contents stays good after the run. */
+ * The interpreter runs a shadow of the graph: the same nodes, but mutable buffers are read from the
+ * executor's memory, and their new contents are additional outputs.  Buffers are double: an output
+ * that aliases the old contents stays valid after the run. */
 #include "exec.h"
 
 #include "../ir/settle.h"
@@ -17,8 +17,8 @@ struct tc_exec {
     tc_graph shadow;
     tc_plan *plan;       /* NULL: the interpreter */
     void **now;          /* where each buffer is, for the plan */
-    tc_tensor *out;      /* the program's outputs, then what its buffers hold afterwards */
-    void **other;        /* the second place of each buffer */
+    tc_tensor *out;      /* the program's outputs, then the new contents of its buffers */
+    void **other;        /* the second copy of each buffer */
     tc_arena arena;      /* one run's memory */
 };
 
@@ -28,7 +28,7 @@ static void release(void *what)
     ti_arena_free(&exec->arena);
 }
 
-/* A copy of the value list in which every changed buffer is a value of our own. */
+/* A copy of the value list in which every mutable buffer is a value of the executor. */
 static void shadow_buffers(tc_exec *exec)
 {
     tc_arena *arena = &exec->ctx->arena;
@@ -80,7 +80,7 @@ tc_exec *ti_exec_own(tc_ctx *ctx, tc_module *module, const bool *own)
     return exec;
 }
 
-/* The new contents go to the place that is not in use, for all buffers, before any is read again.
+/* The new contents go to the unused copies, for all buffers, before any is read again.
  */
 static void keep_state(tc_exec *exec)
 {

@@ -74,7 +74,7 @@ tc_layout ti_layout_permute(const tc_layout *l, tc_ints perm)
 bool ti_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *to, tc_layout *out)
 {
     /* Cut both shapes into the smallest groups of neighbouring axes with equal products.  A group
-     * that merges or splits must lie together and in order; its new axes then take its place. */
+     * that merges or splits must be contiguous and in order; its new axes replace it. */
     int8_t order[TC_MAX_RANK][2]; /* for each group: first new axis, how many */
     int group_of[TC_MAX_RANK], n_group = 0, i = 0, j = 0;
     if (tc_type_count(from) == 0)
@@ -89,7 +89,7 @@ bool ti_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *t
                 b *= to->dim[j++];
         }
         if (i == from->rank)
-            j = to->rank; /* what is left is of extent 1 */
+            j = to->rank; /* the rest have extent 1 */
         if (j == to->rank)
             i = from->rank;
         for (int k = first_i; k < i; k++)
@@ -115,7 +115,7 @@ bool ti_layout_reshape(const tc_layout *l, const tc_type *from, const tc_type *t
         for (int k = 0; k < order[g][1]; k++)
             out->axis[n++] = (int8_t)(order[g][0] + k);
     }
-    for (int g = 0; g < n_group; g++) /* groups of extent 1 may lie anywhere */
+    for (int g = 0; g < n_group; g++) /* groups of extent 1 may be anywhere */
         for (int k = 0; !placed[g] && k < order[g][1]; k++)
             out->axis[n++] = (int8_t)(order[g][0] + k);
     return n == to->rank;

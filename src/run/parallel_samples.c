@@ -14,9 +14,9 @@ typedef enum step { READING, WORKING, TAKING } step;
 
 typedef struct worker {
     tc_spread_run *run;
-    size_t index, k; /* the sample in hand */
+    size_t index, k; /* the current sample */
     pthread_t thread;
-    bool started, locked; /* it holds the lock: memory may run out under it */
+    bool started, locked; /* it holds the lock: an allocation may fail meanwhile */
     jmp_buf oom;
 } worker;
 
@@ -25,7 +25,7 @@ struct tc_spread_run {
     worker *worker;
     size_t n_worker;
     const tc_spread *what;
-    bool alone;                /* one worker only: what it says is told at once */
+    bool alone;                /* one worker only: its messages are given at once */
     tc_on_diagnostic *told;    /* the context's */
     pthread_mutex_t lock; /* over everything below, and over the context */
     pthread_cond_t turn;
@@ -78,7 +78,7 @@ static void unlock(worker *w)
     pthread_mutex_unlock(&w->run->lock);
 }
 
-/* With the lock held: a sample has failed; samples before it may still be under way. */
+/* With the lock held: a sample has failed; earlier samples may still be running. */
 static void fail(worker *w, step in, tc_status status)
 {
     tc_spread_run *r = w->run;
@@ -91,8 +91,8 @@ static void fail(worker *w, step in, tc_status status)
     pthread_cond_broadcast(&r->turn);
 }
 
-/* The next sample, with the lock held; false when there is none.  What reading says while others
- * are under way is forgotten if it fails: the first failure alone is told, at the end. */
+/* The next sample, with the lock held; false when there is none.  If reading fails while others are
+ * running its messages are dropped: only the first failure is reported, at the end. */
 static bool read_next(worker *w)
 {
     tc_spread_run *r = w->run;
@@ -115,7 +115,7 @@ static bool read_next(worker *w)
     return !status;
 }
 
-/* With the lock held: waits until all samples before are taken; false: one of them has failed. */
+/* With the lock held: waits until all earlier samples are taken; false: one of them failed. */
 static bool await_turn(worker *w)
 {
     tc_spread_run *r = w->run;

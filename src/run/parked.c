@@ -16,13 +16,13 @@ typedef enum parked_form { FORM_BYTES, FORM_CODES8, FORM_CODES16, FORM_BRIEF } p
 typedef struct parked_value {
     size_t store;
     parked_form form;
-    int64_t n; /* numbers; of FORM_BYTES bytes */
+    int64_t n; /* elements; of FORM_BYTES bytes */
     tc_snap grid;
     float *scale; /* FORM_BRIEF: by block */
     void *data;
 } parked_value;
 
-/* ---- numbers to codes and back ---- */
+/* ---- values to codes and back ---- */
 
 /* Rounding by addition: codes are far below 2^22. */
 #define ROUNDED(x) (((x) + 0x1.8p23f) - 0x1.8p23f)
@@ -70,7 +70,7 @@ TC_LANES(static, from_codes16, real16,
          (const tc_snap *grid, const uint16_t *restrict x, float *restrict to, int64_t n),
          (grid, x, to, n))
 
-/* The largest magnitude of each whole block; infinity where one is not a number, or very large. */
+/* The largest magnitude of each whole block; infinity where one is NaN or very large. */
 TC_LANES_BODY largest(const float *restrict x, float *restrict most, int64_t blocks)
 {
     for (int64_t b = 0; b < blocks; b++, x += PARKED_BLOCK) {
@@ -121,7 +121,7 @@ static int64_t blocks_of(int64_t n) { return (n + PARKED_BLOCK - 1) / PARKED_BLO
 
 static bool is_alive(const store *s, size_t next)
 {
-    return s->kind == STORE_MADE && s->first < next && s->last >= next;
+    return s->kind == STORE_MADE && s->life.first < (int32_t)next && s->life.last >= (int32_t)next;
 }
 
 static parked_form form_of(const store *s, bool brief)
@@ -150,7 +150,7 @@ static size_t bytes_of(const parked_value *v)
 
 static size_t rounded_up(size_t n) { return (n + 63) & ~(size_t)63; }
 
-/* Scales of all blocks; false: there are none. */
+/* Scales of all blocks; false: not all exist. */
 static bool find_scales(parked_value *v, const float *x)
 {
     int64_t whole = v->n / PARKED_BLOCK, blocks = blocks_of(v->n);

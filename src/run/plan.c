@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c -- see plan.h.  plan_steps.c decides the steps; here they get their memory and run. */
+/* plan.c -- see plan.h.  plan_steps.c decides the steps; here they get memory and run. */
 #include "plan_steps.h"
 
 #include <stdio.h>
@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "../base/mapped.h"
+#include "../base/place.h"
 #include "../fast/float.h"
 #include "eval.h"
-#include "pack.h"
 
 enum { ALIGN = 64 };
 
@@ -19,28 +19,28 @@ static void release(void *what)
     ti_arena_free(&plan->arena);
 }
 
-/* Addresses for everything that a run makes. */
+/* Addresses for everything that a run allocates. */
 static void place_all(tc_plan *plan)
 {
     tc_arena *scratch = &plan->ctx->scratch;
     tc_mark mark = ti_arena_mark(scratch);
-    tc_span *span = tc_new_n(scratch, tc_span, plan->n_store);
+    tc_place_item *item = tc_new_n(scratch, tc_place_item, plan->n_store);
     size_t n = 0;
     for (size_t i = 0; i < plan->n_store; i++) {
         const store *s = &plan->store[i];
         if (s->kind == STORE_MADE)
-            span[n++] = (tc_span){.size = s->size, .first = s->first, .last = s->last};
+            item[n++] = (tc_place_item){.bytes = (int64_t)s->size, .life = s->life};
     }
-    plan->bytes = ti_pack(scratch, span, n, ALIGN);
+    plan->bytes = (size_t)ti_place_once(scratch, item, n, ALIGN).bytes;
     plan->memory = ti_arena_raw(&plan->arena, plan->bytes);
     n = 0;
     for (size_t i = 0; i < plan->n_store; i++)
         if (plan->store[i].kind == STORE_MADE)
-            plan->store[i].data = plan->memory + span[n++].offset;
+            plan->store[i].data = plan->memory + item[n++].address;
     ti_arena_rewind(scratch, mark);
 }
 
-/* Past so many bytes of weights a second, packed copy of them costs more than it saves. */
+/* Past this many bytes of weights a second, packed copy costs more than it saves. */
 static const int64_t most_packed = INT64_C(512) << 20;
 
 static bool weighs_much(const tc_graph *g)
@@ -106,7 +106,7 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
         t[s->n_in + i] = tensor_at(plan, s->out[i]);
     tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
     s->kernel(&call);
-    if (call.error) { /* its words may stand in the kernel's working space */
+    if (call.error) { /* it may point into the kernel's scratch */
         plan->failed = s;
         snprintf(plan->why, sizeof plan->why, "%s", call.error);
     }
@@ -148,7 +148,7 @@ static tc_status run_call(tc_plan *plan, const step *s)
         t[i] = tensor_at(plan, s->in[i]);
     s->callee->seconds = plan->seconds;
     tc_status status = ti_plan_try(s->callee, t, t + s->n_in, NULL, NULL);
-    if (status) { /* told as this plan's own */
+    if (status) { /* reported as this plan's own */
         plan->failed = s->callee->failed;
         memcpy(plan->why, s->callee->why, sizeof plan->why);
         return status;
@@ -174,7 +174,7 @@ static tc_status run_step(tc_plan *plan, const step *s)
         [STEP_CALL] = run_call};
     if (s->kind == STEP_NOTHING)
         return TC_OK;
-    if (!plan->seconds || s->kind == STEP_CALL) /* what is called times itself */
+    if (!plan->seconds || s->kind == STEP_CALL) /* a called plan times itself */
         return run[s->kind](plan, s);
     double begin = now();
     tc_status status = run[s->kind](plan, s);
@@ -307,7 +307,7 @@ tc_status ti_plan_explain(tc_plan *plan)
     const step *s = plan->failed;
     return s ? ti_error(plan->ctx, s->node->loc, TC_E_NUMBERS, "'%s': %s", tc_ops[s->node->op].name,
                         plan->why)
-             : TC_BAD_MODEL; /* the interpreter has told it */
+             : TC_BAD_MODEL; /* the interpreter has reported it */
 }
 
 tc_status ti_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *const *state,
@@ -317,7 +317,7 @@ tc_status ti_plan_run(tc_plan *plan, const tc_tensor *in, tc_tensor *out, void *
     return status && plan->failed ? ti_plan_explain(plan) : status;
 }
 
-/* What is called has working space of its own in every twin. */
+/* A called plan has its own scratch in every twin. */
 static void twin_calls(tc_plan *twin)
 {
     bool calls = false;

@@ -73,7 +73,7 @@ static void weigh(const void *what, void *const *in, void *out, void *scratch)
     }
 }
 
-/* The last two axes change places. */
+/* The last two axes swapped. */
 static tc_strided transposed(tc_strided s)
 {
     int last = s.rank - 1;
@@ -85,7 +85,7 @@ static tc_strided transposed(tc_strided s)
     return s;
 }
 
-/* a times b, or b^T, as they lie. */
+/* a times b, or b^T, in their layouts. */
 static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *at, const place *b,
                                     const tc_type *bt, bool turned, const tc_type *y)
 {
@@ -98,7 +98,7 @@ static const tc_product *product_of(tc_maker *m, const place *a, const tc_type *
     return ti_product_matmul(m->ctx, &ad, &bd, &yd, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
 }
 
-/* Whether the operands are of the simple kind; w: what happens to the scores. */
+/* Whether the operands are supported; w: the pass over the scores. */
 static bool takes(const tc_maker *m, const tc_node *node, const tc_type **type, weighing *w)
 {
     const tc_attr_sdpa *a = node->attr;

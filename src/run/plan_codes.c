@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_codes.c -- x w^T + b where w is kept as 8-bit codes: a few rows at a time are made real, and
- * multiplied.  What a plan needs of such weights is their codes. */
+/* plan_codes.c -- x w^T + b where w is kept as 8-bit codes: a few rows at a time are dequantized
+ * and multiplied.  A plan stores only the codes. */
 #include "plan_steps.h"
 
-/* Rows of w at a time: about this many bytes of real numbers. */
+/* Rows of w at a time: about this many bytes of real values. */
 enum { BLOCK_BYTES = 2 << 20 };
 
 typedef struct coded {
-    const tc_product *block, *rest; /* so many rows of w; those that are left, or NULL */
+    const tc_product *block, *rest; /* for n rows of w; for the remaining ones, or NULL */
     const int8_t *code;
     const float *scale, *bias; /* by row; bias may be NULL */
     const int64_t *zero;
@@ -74,7 +74,7 @@ static bool take_scales(const tc_maker *m, const tc_node *node, coded *c)
     return scale.data && zero.data && scale.type->dtype == TC_f32 && zero.type->dtype == TC_i64;
 }
 
-/* The linear layer that alone reads these weights, where all of it can be planned here. */
+/* The linear layer that is the only user of these weights, if all of it can be planned here. */
 static const tc_node *reader(const tc_maker *m, const tc_node *node)
 {
     const tc_node *user = ti_plan_only_user(m, node->out[0]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_eltwise.c -- integer RESCALE, arithmetic, sums, TABLE and CLAMP of TOSA through fast/.
  *
- * A RESCALE to i32 whose only reader is arithmetic or a sum is no step of its own: its reader does
- * it on the way, and the RESCALE behind arithmetic, too. */
+ * A RESCALE to i32 whose only reader is arithmetic or a sum is fused into that reader, and so is
+ * the RESCALE after arithmetic. */
 #include "plan_int.h"
 
 #include "../fast/finish.h"
@@ -12,7 +12,7 @@ static bool is_int(tc_dtype d) { return d == TC_i8 || d == TC_i16 || d == TC_i32
 
 /* ---- RESCALE ---- */
 
-/* As fast/ has it; `c` gets what it narrows to. */
+/* As fast/ has it; `c` gets the narrowing. */
 static bool take_rescale(tc_maker *m, const tc_node *node, tc_chain *c, tc_rescale *out)
 {
     if (node->op != TC_OP_tosa_rescale)
@@ -72,7 +72,7 @@ bool ti_plan_rescale(tc_maker *m, const tc_node *node)
 
 /* ---- operands ---- */
 
-/* Operand i, behind a RESCALE or TABLE that waits for us; *from: the value that is read. */
+/* Operand i, after a deferred RESCALE or TABLE; *from: the value that is read. */
 static tc_int_operand operand_of(tc_maker *m, const tc_node *node, int i, tc_spread spread,
                                  tc_val *from)
 {
@@ -109,7 +109,7 @@ static void emit_from(tc_maker *m, const tc_node *node, const tc_chain *c, tc_pr
 
 /* ---- arithmetic of two ---- */
 
-/* How operand t meets result y; false when it is repeated along an axis in the middle. */
+/* How operand t is broadcast to result y; false when it is repeated along a middle axis. */
 static bool spread_of(const tc_type *t, const tc_type *y, tc_spread *out)
 {
     bool one = true, whole = true, row = true, column = true;
@@ -124,8 +124,8 @@ static bool spread_of(const tc_type *t, const tc_type *y, tc_spread *out)
     return whole || one || row || column;
 }
 
-/* One operand is the whole of y, the other repeated along some axes in the middle, or the last
- * ones: rows of it, or a number for each row. */
+/* One operand has y's shape, the other is repeated along some middle axes, or the last ones: rows
+ * of it, or a value per row. */
 static bool repeats(const tc_type *t, const tc_type *y, tc_int_binary *e, tc_spread *spread)
 {
     int i = 0, first;
@@ -143,7 +143,7 @@ static bool repeats(const tc_type *t, const tc_type *y, tc_int_binary *e, tc_spr
     return first < y->rank && i == y->rank;
 }
 
-/* How both operands lie beside y. */
+/* How both operands are broadcast to y. */
 static bool take_spreads(const tc_type *a, const tc_type *b, const tc_type *y, tc_int_binary *e)
 {
     e->outer = 1;
@@ -180,7 +180,7 @@ static bool int_op(tc_op op, tc_int_op *out)
     return false;
 }
 
-/* Everything but what is joined to it. */
+/* Everything but what is fused with it. */
 static bool takes_binary(const tc_maker *m, const tc_node *node, tc_int_binary *e)
 {
     *e = (tc_int_binary){0};
@@ -210,10 +210,10 @@ static void run_binary(const void *what, void *const *in, void *out, void *scrat
     ti_int_binary_run(what, in[0], in[1], out);
 }
 
-/* The RESCALE behind 32 bits, where its scales are alike: *to is what it gives. */
+/* The RESCALE after 32 bits, if its scales are equal: *to is its result. */
 static const tc_rescale *follow_rescale(tc_maker *m, tc_dtype *to, tc_chain *c)
 {
-    const tc_node *user = ti_plan_only_user(m, c->last->out[0]);
+    const tc_node *user = ti_plan_tail(m, c);
     tc_rescale *r = tc_new(&m->ctx->arena, tc_rescale);
     if (!user || *to != TC_i32 || !take_rescale(m, user, c, r) || !r->alike)
         return NULL;
@@ -240,7 +240,7 @@ bool ti_plan_int_binary(tc_maker *m, const tc_node *node)
 
 /* ---- shifts ---- */
 
-/* A kernel of two operands, and what is joined to it. */
+/* A kernel of two operands, and what is fused with it. */
 static void emit_kernel(tc_maker *m, const tc_node *node, void (*kernel)(tc_call *),
                         const void *attr, const tc_chain *c)
 {
@@ -257,7 +257,7 @@ static void emit_kernel(tc_maker *m, const tc_node *node, void (*kernel)(tc_call
         m->joined[c->part[i]->out[0]] = true;
 }
 
-/* A kernel, since shifts that are none are a mistake of the program. */
+/* A kernel, since an invalid shift is an error of the program. */
 static void shift_kernel(tc_call *call)
 {
     const tc_int_binary *e = call->attr;
@@ -378,7 +378,7 @@ static void run_table16(const void *what, void *const *in, void *out, void *scra
     ti_table16_run(s->table, in[0], out, s->n);
 }
 
-/* A block at a time stays near. */
+/* A block at a time stays in cache. */
 static void run_table16_rescale(const void *what, void *const *in, void *out, void *scratch)
 {
     enum { BLOCK = 512 };
@@ -418,7 +418,7 @@ bool ti_plan_table(tc_maker *m, const tc_node *node)
     return true;
 }
 
-/* A kernel, since an index outside is a mistake of the program. */
+/* A kernel, since an index out of range is an error of the program. */
 static void gather_kernel(tc_call *call)
 {
     const int16_t *values = call->in[0].data;
@@ -431,7 +431,7 @@ static void gather_kernel(tc_call *call)
             call->error = "an index is outside the values";
 }
 
-/* Single numbers of 16 bits: a table with an entry for each of them. */
+/* Single 16-bit elements: a table with an entry for each of them. */
 bool ti_plan_gather(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = ti_type_of(m->g, node->in[0]), *index = ti_type_of(m->g, node->in[1]);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_fake_quant.c -- quantize and dequantize, one after the other, as one step in any layout:
- * numbers become the nearest ones on a grid. */
+/* plan_fake_quant.c -- quantize, then dequantize as one step in any layout: rounding to a grid. */
 #include "plan_steps.h"
 
 #include "../num/snap.h"
@@ -17,7 +16,7 @@ static void run_snap(const void *what, void *const *in, void *out, void *scratch
     ti_snap_f32(&s->grid, in[0], out, (size_t)s->n);
 }
 
-/* Both say the same grid, by attributes, and codes are narrow. */
+/* Both have the same grid, by attributes, and codes are narrow. */
 static bool undoes(const tc_node *q, const tc_node *d)
 {
     const tc_attr_quantize *a = q->attr, *b = d->attr;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_float.c -- f32 convolutions and matrix products through fast/, joined with the activations
+/* plan_float.c -- f32 convolutions and matrix products through fast/, fused with the activations
  * and residual additions that follow them. */
 #include "plan_steps.h"
 
 #include "../base/mapped.h"
 
-/* What an activation is as a post-operation of a product. */
+/* An activation as a post-operation of a product. */
 static bool as_then(const tc_node *node, tc_then *out)
 {
     *out = (tc_then){0};
@@ -36,7 +36,7 @@ static bool as_then(const tc_node *node, tc_then *out)
     }
 }
 
-/* A product and the nodes that can be joined to it. */
+/* A product and the nodes that can be fused with it. */
 typedef struct chain {
     const tc_node *last; /* its result is the chain's */
     tc_then then[TC_MAX_THEN];
@@ -45,14 +45,14 @@ typedef struct chain {
     const tc_node *part[TC_MAX_THEN];
 } chain;
 
-/* Adding a value of the same shape that exists already when the product's turn comes. */
+/* Adding a value of the same shape that is computed before the product. */
 static bool joins_add(const tc_maker *m, const tc_node *user, tc_val v, chain *c)
 {
-    const tc_attr_alpha *a = user->attr;
+    if (user->op != TC_OP_add || ((const tc_attr_alpha *)user->attr)->alpha != 1 || c->n_then)
+        return false;
     tc_val other = user->in[0] == v ? user->in[1] : user->in[0];
     const tc_type *t = m->g->val[v]->type;
-    if (user->op != TC_OP_add || a->alpha != 1 || c->n_then || other == v || !m->at[other] ||
-        m->g->val[other]->type != t || t->dtype != TC_f32)
+    if (other == v || !m->at[other] || m->g->val[other]->type != t || t->dtype != TC_f32)
         return false;
     c->extra = other;
     c->then[0] = (tc_then){.kind = TC_THEN_add};
@@ -75,7 +75,7 @@ static chain follow(const tc_maker *m, const tc_node *product)
     return c;
 }
 
-/* Forget the last n joined nodes. */
+/* Drop the last n fused nodes. */
 static void shorten(chain *c, const tc_node *product, int keep)
 {
     c->n_then = keep;
@@ -98,7 +98,7 @@ static void emit_product(tc_maker *m, const tc_node *node, const tc_product *pro
     for (int i = 0; i < c->n_then; i++)
         m->joined[c->part[i]->out[0]] = true;
     tc_val w = node->in[1];
-    if (!b && m->plan->own && m->plan->own[w] && m->uses[w] == 1 && ti_product_packed(product))
+    if (!b && m->plan->own && m->plan->own[w] && m->only_user[w] && ti_product_packed(product))
         ti_pages_drop(m->ctx, m->g->val[w]->data, tc_type_bytes(ti_type_of(m->g, w)));
 }
 
@@ -126,7 +126,7 @@ bool ti_plan_conv(tc_maker *m, const tc_node *node)
     return true;
 }
 
-/* x w^T + b, where the last axis of x lies last: the other axes are rows, in whatever order. */
+/* x w^T + b, if the last axis of x is last in memory: the other axes are rows, in any order. */
 bool ti_plan_linear(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = m->g->val[node->in[0]]->type, *y = m->g->val[node->out[0]]->type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_image.c -- pooling and PReLU on images that lie with their channels last, as convolutions
- * leave them: nothing is transposed, and channels are taken together. */
+/* plan_image.c -- pooling and PReLU on NHWC images, as convolutions leave them: no transpose, all
+ * channels together. */
 #include "plan_steps.h"
 
 #include "../fast/fast_pool.h"
@@ -30,7 +30,7 @@ bool ti_plan_max_pool(tc_maker *m, const tc_node *node)
     return true;
 }
 
-/* TOSA has its channels last always. */
+/* TOSA is always channels last. */
 bool ti_plan_tosa_max_pool(tc_maker *m, const tc_node *node)
 {
     const tc_type *x = ti_type_of(m->g, node->in[0]), *y = ti_type_of(m->g, node->out[0]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_int.c -- int8 products of TOSA through fast/, joined with the RESCALE behind them and with
- * the CLAMP or TABLE behind that. */
+/* plan_int.c -- int8 products of TOSA through fast/, fused with the RESCALE after them and the
+ * CLAMP or TABLE after that. */
 #include "plan_int.h"
 
 #include "../fast/int16.h"
 #include "../fast/int_spread.h"
+#include "../ir/tail.h"
 #include "../num/load.h"
 
 bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
@@ -29,24 +30,49 @@ bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out)
 }
 
 /* Multipliers of i32 or i16 and shifts, one per channel and 16 to spare. */
-static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc_narrow *out)
+typedef struct tc_scales {
+    struct tc_scales *next; /* with the same multipliers */
+    tc_val shifts;
+    size_t channels;
+    int32_t *multiplier, *shift;
+    bool fit; /* fast/ takes them */
+} tc_scales;
+
+static bool fill_scales(tc_scales *s, tc_tensor mult, tc_tensor shift)
 {
-    tc_tensor mult = ti_place_known(m, rescale->in[1]), shift = ti_place_known(m, rescale->in[2]);
-    if (!mult.data || !shift.data)
-        return false;
     size_t n = (size_t)tc_type_count(mult.type);
-    int32_t *wide_m = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
-    int32_t *wide_s = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
-    for (size_t c = 0; c < channels + 16; c++) {
+    for (size_t c = 0; c < s->channels + 16; c++) {
         size_t from = n == 1 ? 0 : c < n ? c : n - 1;
-        wide_m[c] = (int32_t)ti_load_i64(mult, (int64_t)from);
-        wide_s[c] = ((const int8_t *)shift.data)[from];
-        if (wide_s[c] < 2 || wide_s[c] > 62 || wide_m[c] < 0)
+        s->multiplier[c] = (int32_t)ti_load_i64(mult, (int64_t)from);
+        s->shift[c] = ((const int8_t *)shift.data)[from];
+        if (s->shift[c] < 2 || s->shift[c] > 62 || s->multiplier[c] < 0)
             return false;
     }
-    out->multiplier = wide_m;
-    out->shift = wide_s;
     return true;
+}
+
+static const tc_scales *scales_of(tc_maker *m, const tc_node *rescale, size_t channels)
+{
+    tc_scales **first = &m->scales[rescale->in[1]];
+    for (const tc_scales *s = *first; s; s = s->next)
+        if (s->shifts == rescale->in[2] && s->channels == channels)
+            return s;
+    tc_scales *s = tc_new(&m->ctx->arena, tc_scales);
+    *s = (tc_scales){*first, rescale->in[2], channels, NULL, NULL, false};
+    s->multiplier = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
+    s->shift = tc_new_n(&m->ctx->arena, int32_t, channels + 16);
+    s->fit = fill_scales(s, ti_place_known(m, rescale->in[1]), ti_place_known(m, rescale->in[2]));
+    return *first = s;
+}
+
+static bool take_scales(tc_maker *m, const tc_node *rescale, size_t channels, tc_narrow *out)
+{
+    if (!ti_place_known(m, rescale->in[1]).data || !ti_place_known(m, rescale->in[2]).data)
+        return false;
+    const tc_scales *s = scales_of(m, rescale, channels);
+    out->multiplier = s->multiplier;
+    out->shift = s->shift;
+    return s->fit;
 }
 
 bool ti_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
@@ -65,7 +91,7 @@ bool ti_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, in
     return take_scales(m, node, channels, out);
 }
 
-/* CLAMP, or TABLE of int8, behind the rescale. */
+/* CLAMP, or TABLE of int8, after the rescale. */
 static bool joins_activation(const tc_maker *m, const tc_node *node, tc_narrow *n)
 {
     if (node->op == TC_OP_tosa_clamp && n->dtype != TC_i32) {
@@ -81,9 +107,19 @@ static bool joins_activation(const tc_maker *m, const tc_node *node, tc_narrow *
     return false;
 }
 
+static const tc_node *reader_in_tail(const void *who, tc_val v)
+{
+    return ti_plan_only_user(who, v);
+}
+
+const tc_node *ti_plan_tail(const tc_maker *m, const tc_chain *c)
+{
+    return ti_tail_next(&(tc_tail){m->g, reader_in_tail, m, false}, c->last->out[0]);
+}
+
 void ti_plan_activation(tc_maker *m, tc_chain *c)
 {
-    const tc_node *user = ti_plan_only_user(m, c->last->out[0]);
+    const tc_node *user = ti_plan_tail(m, c);
     if (user && joins_activation(m, user, &c->narrow))
         c->part[c->n_part++] = c->last = user;
 }
@@ -92,7 +128,7 @@ static tc_chain follow(tc_maker *m, const tc_node *product)
 {
     tc_chain c = {.last = product};
     const tc_type *acc = m->g->val[product->out[0]]->type;
-    const tc_node *user = ti_plan_only_user(m, product->out[0]);
+    const tc_node *user = ti_plan_tail(m, &c);
     int64_t zero;
     if (!user ||
         !ti_plan_takes_rescale(m, user, (size_t)acc->dim[acc->rank - 1], &zero, &c.narrow) || zero)
@@ -114,6 +150,64 @@ void ti_plan_emit(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepar
                      ti_layout_plain(m->g->val[v]->type->rank));
     for (int i = 0; i < c->n_part; i++)
         m->joined[c->part[i]->out[0]] = true;
+}
+
+/* ---- products prepared once for all equal nodes ---- */
+
+typedef struct tc_product {
+    struct tc_product *next; /* with the same weights */
+    const tc_node *node;
+    tc_chain chain;
+    tc_prepared *run;
+    const void *what;
+    size_t scratch;
+    int n_in;
+} tc_product;
+
+/* Everything but the activation operand and the result, whose types are equal. */
+static bool nodes_alike(const tc_maker *m, const tc_node *a, const tc_node *b)
+{
+    return a->op == b->op && a->n_in == b->n_in &&
+           memcmp(a->in + 1, b->in + 1, (size_t)(a->n_in - 1) * sizeof *a->in) == 0 &&
+           ti_type_of(m->g, a->in[0]) == ti_type_of(m->g, b->in[0]) &&
+           ti_type_of(m->g, a->out[0]) == ti_type_of(m->g, b->out[0]) &&
+           (!a->attr || ti_attr_equal(tc_ops[a->op].attr, a->attr, b->attr));
+}
+
+static bool products_alike(const tc_maker *m, const tc_product *p, const tc_node *node,
+                           const tc_chain *c)
+{
+    bool alike = nodes_alike(m, p->node, node) && p->chain.narrows == c->narrows &&
+                 p->chain.n_part == c->n_part;
+    for (int i = 0; alike && i < c->n_part; i++)
+        alike = nodes_alike(m, p->chain.part[i], c->part[i]);
+    return alike;
+}
+
+/* The step of a node equal to an earlier one, such as the next of an unrolled loop; false: it is
+ * the first. */
+static bool emit_again(tc_maker *m, const tc_node *node, const tc_chain *c)
+{
+    const tc_product *p = m->product[node->in[1]];
+    while (p && !products_alike(m, p, node, c))
+        p = p->next;
+    if (p)
+        ti_plan_emit(m, node, c, p->run, p->what, p->scratch, p->n_in);
+    return p != NULL;
+}
+
+/* The step of a node that reads n_in operands at run time; the others are constant.  what: NULL:
+ * not supported by fast/. */
+static bool emit_first(tc_maker *m, const tc_node *node, const tc_chain *c, tc_prepared *run,
+                       const void *what, size_t scratch, int n_in)
+{
+    if (!what)
+        return false;
+    tc_product *p = tc_new(&m->ctx->scratch, tc_product);
+    *p = (tc_product){m->product[node->in[1]], node, *c, run, what, scratch, n_in};
+    m->product[node->in[1]] = p;
+    ti_plan_emit(m, node, c, run, what, scratch, n_in);
+    return true;
 }
 
 /* int8 by int8 (or int4), everything but x constant, weights without zero point. */
@@ -157,7 +251,7 @@ static tc_chain follow48(tc_maker *m, const tc_node *product)
 {
     tc_chain c = {.last = product};
     const tc_type *acc = ti_type_of(m->g, product->out[0]);
-    const tc_node *user = ti_plan_only_user(m, product->out[0]);
+    const tc_node *user = ti_plan_tail(m, &c);
     if (!user || !takes_rescale48(m, user, (size_t)acc->dim[acc->rank - 1], &c.narrow))
         return c;
     c.narrows = true;
@@ -188,12 +282,13 @@ static bool plan_conv16(tc_maker *m, const tc_node *node)
     if (!takes_conv16(m, node))
         return false;
     tc_chain c = follow48(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_conv16 *conv =
         ti_conv16_new(m->ctx, node->attr, ti_type_of(m->g, node->in[0]),
                       ti_type_of(m->g, node->out[0]), ti_place_known(m, node->in[1]),
                       ti_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
-    ti_plan_emit(m, node, &c, run_conv16, conv, ti_conv16_scratch(conv), 1);
-    return true;
+    return emit_first(m, node, &c, run_conv16, conv, ti_conv16_scratch(conv), 1);
 }
 
 bool ti_plan_conv8(tc_maker *m, const tc_node *node)
@@ -204,12 +299,13 @@ bool ti_plan_conv8(tc_maker *m, const tc_node *node)
     if (!takes_conv(m, node, &zero))
         return false;
     tc_chain c = follow(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_conv8 *conv =
         ti_conv8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
                      m->g->val[node->out[0]]->type, ti_place_known(m, node->in[1]),
                      ti_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
-    ti_plan_emit(m, node, &c, run_conv, conv, ti_conv8_scratch(conv), 1);
-    return true;
+    return emit_first(m, node, &c, run_conv, conv, ti_conv8_scratch(conv), 1);
 }
 
 static void run_spread(const void *what, void *const *in, void *out, void *scratch)
@@ -228,13 +324,13 @@ bool ti_plan_spread(tc_maker *m, const tc_node *node)
     tc_tensor w = ti_place_known(m, node->in[1]), bias = ti_place_known(m, node->in[2]);
     tc_chain c = wide ? follow48(m, node) : follow(m, node);
     const tc_narrow *narrow = c.narrows ? &c.narrow : NULL;
+    if (emit_again(m, node, &c))
+        return true;
     const tc_spread *s =
         node->op == TC_OP_tosa_conv3d
             ? ti_conv3d_new(m->ctx, node->attr, x, y, w, bias, (int32_t)zero, narrow)
             : ti_transposed_new(m->ctx, node->attr, x, y, w, bias, (int32_t)zero, narrow);
-    if (s)
-        ti_plan_emit(m, node, &c, run_spread, s, ti_spread_scratch(s), 1);
-    return s != NULL;
+    return emit_first(m, node, &c, run_spread, s, s ? ti_spread_scratch(s) : 0, 1);
 }
 
 static void run_depth(const void *what, void *const *in, void *out, void *scratch)
@@ -247,13 +343,13 @@ static bool plan_depth16(tc_maker *m, const tc_node *node)
     if (!takes_conv16(m, node))
         return false;
     tc_chain c = follow48(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_depth8 *conv =
         ti_depth16_new(m->ctx, node->attr, ti_type_of(m->g, node->in[0]),
                        ti_type_of(m->g, node->out[0]), ti_place_known(m, node->in[1]),
                        ti_place_known(m, node->in[2]), c.narrows ? &c.narrow : NULL);
-    if (conv)
-        ti_plan_emit(m, node, &c, run_depth, conv, ti_depth8_scratch(conv), 1);
-    return conv != NULL;
+    return emit_first(m, node, &c, run_depth, conv, conv ? ti_depth8_scratch(conv) : 0, 1);
 }
 
 bool ti_plan_depth8(tc_maker *m, const tc_node *node)
@@ -264,14 +360,13 @@ bool ti_plan_depth8(tc_maker *m, const tc_node *node)
     if (!takes_conv(m, node, &zero))
         return false;
     tc_chain c = follow(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_depth8 *conv =
         ti_depth8_new(m->ctx, node->attr, m->g->val[node->in[0]]->type,
                       m->g->val[node->out[0]]->type, ti_place_known(m, node->in[1]),
                       ti_place_known(m, node->in[2]), (int32_t)zero, c.narrows ? &c.narrow : NULL);
-    if (!conv)
-        return false;
-    ti_plan_emit(m, node, &c, run_depth, conv, ti_depth8_scratch(conv), 1);
-    return true;
+    return emit_first(m, node, &c, run_depth, conv, conv ? ti_depth8_scratch(conv) : 0, 1);
 }
 
 static void run_matmul(const void *what, void *const *in, void *out, void *scratch)
@@ -293,10 +388,11 @@ static bool plan_matmul16(tc_maker *m, const tc_node *node)
         b_zero)
         return false;
     tc_chain c = follow48(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_matmul16 *p = ti_matmul16_new(m->ctx, a, ti_place_known(m, node->in[1]),
                                            c.narrows ? &c.narrow : NULL);
-    ti_plan_emit(m, node, &c, run_matmul16, p, ti_matmul16_scratch(p), 2);
-    return true;
+    return emit_first(m, node, &c, run_matmul16, p, ti_matmul16_scratch(p), 2);
 }
 
 bool ti_plan_matmul8(tc_maker *m, const tc_node *node)
@@ -309,8 +405,9 @@ bool ti_plan_matmul8(tc_maker *m, const tc_node *node)
         !ti_plan_number(m, node, 3, &b_zero))
         return false;
     tc_chain c = follow(m, node);
+    if (emit_again(m, node, &c))
+        return true;
     const tc_matmul8 *p = ti_matmul8_new(m->ctx, a, b, (int32_t)a_zero, (int32_t)b_zero,
                                          c.narrows ? &c.narrow : NULL);
-    ti_plan_emit(m, node, &c, run_matmul, p, ti_matmul8_scratch(p), 2);
-    return true;
+    return emit_first(m, node, &c, run_matmul, p, ti_matmul8_scratch(p), 2);
 }

@@ -6,7 +6,7 @@
 #include "../fast/int8.h"
 #include "plan_steps.h"
 
-/* A node and what is joined to it. */
+/* A node and what is fused with it. */
 typedef struct tc_chain {
     const tc_node *last, *part[2];
     int n_part;
@@ -14,15 +14,18 @@ typedef struct tc_chain {
     tc_narrow narrow;
 } tc_chain;
 
-/* Constant operand i as one number. */
+/* Constant operand i as a scalar. */
 bool ti_plan_number(const tc_maker *m, const tc_node *node, int i, int64_t *out);
 
-/* What a RESCALE does, where fast/ can do it (single rounding); `channels` scales, all alike unless
- * it is per channel. */
+/* A RESCALE that fast/ can do (single rounding); `channels` scales, all equal unless it is per
+ * channel. */
 bool ti_plan_takes_rescale(tc_maker *m, const tc_node *node, size_t channels, int64_t *in_zero,
                            tc_narrow *out);
 
-/* The activation behind the rescale that ends the chain. */
+/* The RESCALE, CLAMP or TABLE that may be joined next, or NULL. */
+const tc_node *ti_plan_tail(const tc_maker *m, const tc_chain *c);
+
+/* The activation after the rescale that ends the chain. */
 void ti_plan_activation(tc_maker *m, tc_chain *c);
 
 /* A prepared step for a node and its chain. */

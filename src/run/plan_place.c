@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_place.c -- where values lie while a plan is made: stores, places, steps. */
+/* plan_place.c -- memory of values while a plan is built: stores, places, steps. */
 #include "plan_steps.h"
 
 size_t ti_store_new(tc_maker *m, store s)
 {
     tc_plan *p = m->plan;
     tc_grow(&m->ctx->arena, p->store, p->n_store, p->cap_store);
-    s.first = s.last = p->n_step;
+    s.life = (tc_life){(int32_t)p->n_step, (int32_t)p->n_step};
     p->store[p->n_store] = s;
     return p->n_store++;
 }
@@ -26,7 +26,7 @@ void ti_place_add(tc_maker *m, tc_val v, place *p)
     *end = p;
 }
 
-/* Memory of its own for a value that the next step makes. */
+/* A new store for a value that the next step makes. */
 place *ti_place_made(tc_maker *m, tc_val v, tc_layout layout)
 {
     const tc_type *t = m->g->val[v]->type;
@@ -51,7 +51,7 @@ step *ti_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, in
     return s;
 }
 
-/* A step that only moves numbers leaves them on their grid. */
+/* A step that only moves elements keeps their grid. */
 static void keep_grid(tc_plan *p, const step *s)
 {
     if (s->kind != STEP_KERNEL || s->n_in != 1 || s->n_out != 1 || !s->in[0] || !s->out[0] ||
@@ -68,7 +68,7 @@ void ti_step_end(tc_maker *m, step *s)
     keep_grid(p, s);
     for (int i = 0; i < s->n_in; i++)
         if (s->in[i])
-            p->store[s->in[i]->store].last = p->n_step;
+            ti_life_use(&p->store[s->in[i]->store].life, (int32_t)p->n_step);
     p->n_step++;
 }
 
@@ -126,14 +126,14 @@ const place *ti_place_plain(tc_maker *m, tc_val v, const tc_node *node)
     return v ? ti_place_want(m, v, ti_layout_plain(m->g->val[v]->type->rank), node) : NULL;
 }
 
-/* v shows the numbers of `of`, without a step. */
+/* v is an alias of `of`, without a step. */
 void ti_place_alias(tc_maker *m, tc_val v, const place *of, tc_layout layout)
 {
     ti_place_add(m, v, ti_place_new(m, m->g->val[v]->type, layout, of->store));
 }
 
 
-/* A constant operand; its data is NULL when it is none, or when the program changes it. */
+/* A constant operand; data is NULL when it is not constant, or mutable. */
 tc_tensor ti_place_known(const tc_maker *m, tc_val v)
 {
     tc_tensor t = ti_tensor_of(m->g, v);
@@ -145,7 +145,7 @@ tc_tensor ti_place_known(const tc_maker *m, tc_val v)
 const tc_node *ti_plan_only_user(const tc_maker *m, tc_val v)
 {
     bool watched = m->plan->watch && m->plan->watch->wanted[v];
-    return m->uses[v] == 1 && !watched ? m->only_user[v] : NULL;
+    return watched ? NULL : m->only_user[v];
 }
 
 step *ti_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,

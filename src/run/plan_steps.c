@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_steps.c -- from nodes to steps: layouts, products with what follows them, aliases.
  *
- * What an operator does to the order of axes is a column of op.def.  A value is made in the layout
- * its producer likes; a consumer that wants another gets a transposed copy, once. */
+ * What an operator does to the order of axes is a column of op.def.  A value is made in its
+ * producer's layout; a consumer that needs another gets a transposed copy, once. */
 #include "plan_steps.h"
+
+#include "../ir/tail.h"
 
 /* The attribute with its axes renamed to where they lie. */
 static const void *renamed(tc_maker *m, const tc_node *node, tc_axes h, const tc_layout *l)
@@ -25,13 +27,13 @@ static const void *renamed(tc_maker *m, const tc_node *node, tc_axes h, const tc
     return copy;
 }
 
-/* Whether the operand is one number, the same in any layout. */
+/* Whether the operand is one element, the same in any layout. */
 static bool single(const tc_type *t)
 {
     return tc_type_count(t) == 1 && t->rank <= 1;
 }
 
-/* The layout that most of the work already has: that of the first operand with the result's rank.
+/* The layout of the first operand with the result's rank.
  */
 static tc_layout common_layout(tc_maker *m, const tc_node *node, int32_t rank)
 {
@@ -45,7 +47,7 @@ static tc_layout common_layout(tc_maker *m, const tc_node *node, int32_t rank)
     return ti_layout_plain(rank);
 }
 
-/* An operand of lower rank takes part as if it had leading axes of extent 1. */
+/* An operand of lower rank is extended by leading axes of extent 1. */
 static const place *want_broadcast(tc_maker *m, tc_val v, tc_layout layout, const tc_node *node)
 {
     const tc_type *t = m->g->val[v]->type;
@@ -76,7 +78,7 @@ static tc_layout result_layout(tc_maker *m, const tc_node *node, tc_axes h, cons
     return h == TC_AXES_axes && !a->keepdim ? ti_layout_drop(l, a->axes) : *l;
 }
 
-/* A kernel of num/ on operands as they lie. */
+/* A kernel of num/ on operands in memory order. */
 static bool plan_kernel(tc_maker *m, const tc_node *node, tc_axes h, tc_layout layout)
 {
     const place **in = tc_new_n(&m->ctx->arena, const place *, (size_t)node->n_in);
@@ -173,7 +175,7 @@ static bool plan_global_pool(tc_maker *m, const tc_node *node)
 
 /* ---- the walk ---- */
 
-/* A call runs by a plan of its own where there can be one. */
+/* A call runs by its own plan where possible. */
 static void plan_as_node(tc_maker *m, const tc_node *node)
 {
     tc_graph *callee = ti_node_is_call(node) ? ti_node_callee(m->g->module, node, 0) : NULL;
@@ -246,7 +248,7 @@ static void plan_node(tc_maker *m, const tc_node *node)
         plan_any(m, node);
 }
 
-/* What the watcher wants of this node's results; a view is shown by a step that does nothing. */
+/* The watched results of this node; a view is shown by an empty step. */
 static void plan_shown(tc_maker *m, const tc_node *node)
 {
     for (int i = 0; i < node->n_out; i++) {
@@ -259,20 +261,6 @@ static void plan_shown(tc_maker *m, const tc_node *node)
         *s->show = (shown){v, m->at[v], NULL};
         ti_step_end(m, s);
     }
-}
-
-static void count_uses(tc_maker *m)
-{
-    tc_graph *g = m->g;
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; i < g->node[k]->n_in; i++) {
-            m->uses[g->node[k]->in[i]]++;
-            m->only_user[g->node[k]->in[i]] = g->node[k];
-        }
-    for (size_t i = 0; i < g->n_out; i++)
-        m->uses[g->out[i]] += 2;
-    for (size_t i = 0; i < g->n_mutation; i++)
-        m->uses[g->mutation[i].after] += 2;
 }
 
 /* Constants, inputs and buffers are there before the first step. */
@@ -302,7 +290,7 @@ static void plan_given(tc_maker *m)
     }
 }
 
-/* Results live to the end, in the layout their types say. */
+/* Outputs live to the end, in the layout of their types. */
 static void plan_results(tc_maker *m)
 {
     tc_graph *g = m->g;
@@ -313,7 +301,7 @@ static void plan_results(tc_maker *m)
         m->plan->result[i] = ti_place_plain(m, v, g->n_node ? g->node[g->n_node - 1] : NULL);
     }
     for (size_t i = 0; i < n; i++)
-        m->plan->store[m->plan->result[i]->store].last = m->plan->n_step;
+        ti_life_use(&m->plan->store[m->plan->result[i]->store].life, (int32_t)m->plan->n_step);
 }
 
 bool ti_plan_steps(tc_plan *plan)
@@ -329,13 +317,13 @@ bool ti_plan_steps(tc_plan *plan)
     /* The scratch arena is not rewound before the end: kernels that fold layouts use marks of their
      * own. */
     tc_mark mark = ti_arena_mark(scratch);
-    tc_maker m = {plan, plan->ctx, g, NULL, NULL, NULL, NULL, NULL};
+    tc_maker m = {.plan = plan, .ctx = plan->ctx, .g = g};
     m.at = tc_new_n(scratch, place *, g->n_val);
-    m.uses = tc_new_n(scratch, uint32_t, g->n_val);
-    m.only_user = tc_new_n(scratch, const tc_node *, g->n_val);
+    m.only_user = ti_only_readers(scratch, g);
     m.joined = tc_new_n(scratch, bool, g->n_val);
     m.waiting = tc_new_n(scratch, bool, g->n_val);
-    count_uses(&m);
+    m.scales = tc_new_n(scratch, struct tc_scales *, g->n_val);
+    m.product = tc_new_n(scratch, struct tc_product *, g->n_val);
     plan_given(&m);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];

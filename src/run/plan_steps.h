@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_steps.h -- what the files of the planner share.
  *
- * plan_steps.c walks the nodes; plan_place.c gives values their places; plan_float.c and plan_int.c
- * turn products, with what follows them, into prepared steps; plan.c runs what came out. */
+ * plan_steps.c walks the nodes; plan_place.c gives values their memory; plan_float.c and plan_int.c
+ * turn products, with what follows them, into prepared steps; plan.c runs them. */
 #ifndef TC_PLAN_STEPS_H
 #define TC_PLAN_STEPS_H
 
+#include "../base/life.h"
 #include "../fast/float.h"
 #include "layout.h"
 #include "plan.h"
 
-/* Numbers in memory; several places may show the same ones. */
+/* Elements in memory; several values may alias them. */
 typedef enum store_kind { STORE_MADE, STORE_KNOWN, STORE_INPUT, STORE_STATE } store_kind;
 typedef struct store {
     store_kind kind;
     size_t index;       /* which input, which mutation */
     size_t size;        /* bytes */
-    size_t first, last; /* steps between which it is alive */
+    tc_life life;       /* steps in which it is needed */
     void *data;         /* known: the constant; otherwise given when memory is */
     bool real;          /* f32 */
-    const struct tc_snap *grid; /* all its numbers are on it; NULL: on none that is known */
+    const struct tc_snap *grid; /* the grid of all its elements; NULL: unknown */
 } store;
 
-/* A value as it lies in a store. */
+/* A value in a store. */
 typedef struct place {
-    const tc_type *type; /* of the numbers as they lie */
+    const tc_type *type; /* of the elements in memory order */
     tc_layout layout;
     size_t store;
     struct place *next; /* the same value in another layout */
@@ -36,7 +37,7 @@ typedef struct shown {
     struct shown *next;
 } shown;
 
-/* Something of fast/ that was made ready: its operands, its result, working space. */
+/* A prepared kernel of fast/: its operands, its result, scratch. */
 typedef void tc_prepared(const void *what, void *const *in, void *out, void *scratch);
 
 typedef enum step_kind { STEP_KERNEL, STEP_PREPARED, STEP_NODE, STEP_CALL, STEP_NOTHING } step_kind;
@@ -47,7 +48,7 @@ typedef struct step {
     int n_in, n_out;
     const place **in, **out;
     tc_kernel *kernel;
-    const void *attr; /* with axes renamed as the operands lie */
+    const void *attr; /* with axes renamed to the operands' memory order */
     tc_prepared *prepared;
     const void *what;
     tc_plan *callee; /* STEP_CALL: what runs */
@@ -63,24 +64,24 @@ struct tc_plan {
     size_t n_store, cap_store;
     step *step;
     size_t n_step, cap_step;
-    const place **result; /* outputs, then what the buffers hold afterwards; plain */
+    const place **result; /* outputs, then the new contents of buffers; in logical order */
     const bool *late; /* by value: a constant that a product packs when it is loaded; or NULL */
-    const bool *own; /* by value: a constant whose memory is the plan's to give back; or NULL */
+    const bool *own; /* by value: a constant whose memory the plan may free; or NULL */
     uint8_t *memory;
     size_t bytes;
-    tc_arena arena; /* working space of kernels */
+    tc_arena arena; /* scratch of kernels */
     double *seconds; /* by operator, or NULL */
     double *spent;   /* by step, likewise */
     bool inner;      /* the plan of a graph that another plan calls */
-    size_t next;        /* step of the run that is under way */
-    const step *failed; /* the last run: the step whose numbers have no result, and why */
+    size_t next;        /* the current step of a run in parts */
+    const step *failed; /* the last run: the step without a result, and why */
     char why[160];
 };
 
 /* The plan of a called graph, or NULL when the interpreter has to run it: plans nest one deep. */
 tc_plan *ti_plan_inner(const tc_plan *outer, tc_graph *g);
 
-/* Fill plan->store, step and result; false when the graph is not for us. */
+/* Fill plan->store, step and result; false: the graph needs the interpreter. */
 bool ti_plan_steps(tc_plan *plan);
 
 /* ---- while planning ---- */
@@ -90,13 +91,16 @@ typedef struct tc_maker {
     tc_ctx *ctx;
     tc_graph *g;
     place **at;       /* by value: its places, the first one made first */
-    uint32_t *uses;   /* by value */
-    const tc_node **only_user; /* by value: its user, where there is just one */
+    const tc_node **only_user; /* by value, as ti_only_readers() has it */
     bool *joined;     /* by value: its node is computed by the product before it */
     bool *waiting;    /* by value: its node is computed by its only reader */
+    /* By the value of their multipliers, or of their weights: what was prepared, for other nodes
+     * with the same constants. */
+    struct tc_scales **scales;
+    struct tc_product **product;
 } tc_maker;
 
-/* Memory of its own for a value that the next step makes. */
+/* A new store for a value that the next step makes. */
 place *ti_place_made(tc_maker *m, tc_val v, tc_layout layout);
 place *ti_place_new(tc_maker *m, const tc_type *logical, tc_layout layout, size_t where);
 void ti_place_add(tc_maker *m, tc_val v, place *p);
@@ -107,16 +111,16 @@ const place *ti_place_want(tc_maker *m, tc_val v, tc_layout layout, const tc_nod
 const place *ti_place_plain(tc_maker *m, tc_val v, const tc_node *node); /* NULL for none */
 /* A constant with its axes in another order, now. */
 place *ti_place_reordered(tc_maker *m, const place *from, tc_layout layout, const tc_type *t);
-/* v shows the numbers of `of`, without a step. */
+/* v is an alias of `of`, without a step. */
 void ti_place_alias(tc_maker *m, tc_val v, const place *of, tc_layout layout);
-/* A constant operand; its data is NULL when it is none, or when the program changes it. */
+/* A constant operand; data is NULL when it is not constant, or mutable. */
 tc_tensor ti_place_known(const tc_maker *m, tc_val v);
 
 step *ti_step_new(tc_maker *m, step_kind kind, const tc_node *node, int n_in, int n_out);
 /* The step is complete: everything it reads lives at least until now. */
 void ti_step_end(tc_maker *m, step *s);
 
-/* The node that alone reads v, when v need not be made for anybody else. */
+/* The only reader of v, if v need not be materialized otherwise. */
 const tc_node *ti_plan_only_user(const tc_maker *m, tc_val v);
 
 /* Plan a node in a special way; false: an ordinary kernel will do. */
@@ -130,18 +134,18 @@ tc_plan_fn ti_plan_conv8, ti_plan_spread, ti_plan_depth8, ti_plan_matmul8; /* pl
 tc_plan_fn ti_plan_rescale, ti_plan_int_binary, ti_plan_int_shift, ti_plan_int_unary,
     ti_plan_int_reduce, ti_plan_table, ti_plan_gather, ti_plan_clamp; /* plan_eltwise.c */
 
-/* Extents and distances of a matrix operand as it lies, with leading axes of extent 1 up to the
+/* Extents and strides of a matrix operand in memory, with leading axes of extent 1 up to the
  * rank. */
 tc_strided ti_plan_strided(const tc_type *t, const tc_layout *l, int32_t rank);
 
 /* A product of fast/: a, b (NULL: packed), the operand that is added (or NULL). */
 tc_prepared ti_run_product;
 
-/* A prepared step that fills a place, and wants this much working space. */
+/* A prepared step that fills a place, with this much scratch. */
 step *ti_step_into(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
                    size_t scratch, const place *const *in, int n_in, const place *out);
 
-/* A prepared step that makes v and wants this much working space. */
+/* A prepared step that makes v, with this much scratch. */
 step *ti_step_prepared(tc_maker *m, const tc_node *node, tc_prepared *run, const void *what,
                        size_t scratch, const place *const *in, int n_in, tc_val v,
                        tc_layout layout);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* state.c -- TOSA's variables: VARIABLE, VARIABLE_READ, VARIABLE_WRITE.
  *
- * A variable is made by the first declaration that a run meets.  It has two places: what earlier
- * runs left, and what the present run has written. */
+ * A variable is created by the first declaration that a run executes.  It has two values: of
+ * earlier runs, and of the present one. */
 #include "eval.h"
 
 typedef struct tc_variable {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shader.h -- SPIR-V compute shaders: read once into a flat program, then run for every invocation.
  *
- * Numbers are kept in registers of 64 bits, one for each scalar: a vector of three has three in a
- * row, a struct those of its members.  Integers and the bits of floats stand there without a sign
- * extended.  Variables of a shader's own are registers too; calls are written out where they stand;
- * phis are moves at the end of the blocks before.  Memory that a work group shares is registers that
- * one invocation hands to the next: one runs at a time, up to its end or a barrier.  So an
- * instruction names registers and nothing else, and what cannot be said like that (pointers that are
- * chosen when the shader runs) is refused.
+ * Scalars are kept in registers of 64 bits: a vector of three has three in a row, a struct those of
+ * its members.  Integers and the bits of floats are zero-extended.  A shader's private variables
+ * are registers too; calls are inlined; phis are moves at the end of the predecessor blocks.
+ * Memory shared by a work group is registers passed from one invocation to the next: one runs at a
+ * time, up to its end or a barrier.  So an instruction names registers only, and what cannot be
+ * expressed so (pointers chosen at run time) is rejected.
  *
  * Ports are a shader's operands and then its results, as tosa_shader has them: tensors, images,
  * buffers by set and binding. */
@@ -52,28 +51,28 @@ typedef struct tc_sh_type {
     uint32_t slots;   /* registers that a value takes */
     const uint32_t *member;
     uint32_t *offset, *columns; /* of members: bytes from the beginning; bytes between columns */
-    bool *by_rows;              /* and matrices that lie row by row */
+    bool *by_rows;              /* and matrices stored row by row */
 } tc_sh_type;
 
-/* What an id stands for while the code is read. */
+/* The value of an id while the code is read. */
 typedef enum tc_sh_is { TC_SH_UNKNOWN, TC_SH_VALUE, TC_SH_PLACE, TC_SH_RESOURCE } tc_sh_is;
-/* Where a place lies: registers, a port's bytes, push constants. */
+/* Storage of a pointer: registers, a port's bytes, push constants. */
 typedef enum tc_sh_space { TC_SH_REGISTERS, TC_SH_PORT, TC_SH_PUSH } tc_sh_space;
 
 typedef struct tc_sh_id {
     tc_spv_instr instr; /* that makes it, outside of functions; op 0: none */
     tc_sh_type *type;   /* the id is a type */
     tc_sh_is is;
-    uint32_t of;   /* the id of its type; of a place: of what lies there */
+    uint32_t of;   /* the id of its type; of a pointer: of the pointee */
     uint32_t slot; /* its first register */
     bool fixed;    /* a constant: the register never changes */
-    /* A place: base and offset in registers or bytes; `moving` is a register with more of it, or 0.
+    /* A pointer: base and offset in registers or bytes; `moving` is a register to add, or 0.
      */
     tc_sh_space space;
     uint32_t base, offset, moving, stride;
     uint32_t sampler; /* of a sampled image: which row of samplers, + 1 */
     bool by_rows;
-    uint32_t columns; /* of a place that holds a matrix */
+    uint32_t columns; /* of a pointer to a matrix */
     /* Decorations. */
     bool has_binding, has_set, has_builtin;
     uint32_t binding, set, builtin;
@@ -147,7 +146,7 @@ struct tc_sh_machine {
     const tc_sh_ins *ins; /* the first one; jumps count from it */
     const tc_sh_interface *interface;
     int64_t budget; /* steps that are left */
-    const tc_sh_ins *resume; /* behind the barrier that it has come to; NULL: it has ended */
+    const tc_sh_ins *resume; /* after the barrier that it has reached; NULL: it has ended */
     const char *error;
 };
 
@@ -209,12 +208,12 @@ bool ti_sh_constant(tc_sh_reader *r, uint32_t id, uint64_t *out);
 uint32_t ti_sh_registers(tc_sh_reader *r, uint32_t n);
 /* The result of the instruction at hand: its registers and its type. */
 uint32_t ti_sh_result(tc_sh_reader *r, const tc_sh_type **type);
-/* The result is what already stands in these registers. */
+/* The result is already in these registers. */
 void ti_sh_result_is(tc_sh_reader *r, uint32_t slot);
 void ti_sh_put(tc_sh_reader *r, tc_sh_ins ins);
 /* A port that is written is a result. */
 void ti_sh_check_written(tc_sh_reader *r, uint32_t port);
-/* n registers from one place to another. */
+/* Copies n registers. */
 void ti_sh_move(tc_sh_reader *r, uint32_t out, uint32_t from, uint32_t n);
 
 /* The scalars of a value: those of a vector, a matrix or one.  NULL: something else. */
@@ -227,7 +226,7 @@ bool ti_sh_memory(tc_sh_reader *r);
 bool ti_sh_atomic(tc_sh_reader *r);
 bool ti_sh_image(tc_sh_reader *r);
 bool ti_sh_glsl(tc_sh_reader *r);
-/* Between registers and a place of their type. */
+/* Between registers and memory of their type. */
 void ti_sh_load_from(tc_sh_reader *r, const tc_sh_id *p, uint32_t out, const tc_sh_type *t);
 void ti_sh_store_to(tc_sh_reader *r, const tc_sh_id *p, uint32_t from, const tc_sh_type *t);
 /* A variable gets its registers or its port. */

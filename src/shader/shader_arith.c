@@ -189,7 +189,7 @@ static const tc_sh_ins *field_unsigned(tc_sh_machine *m, const tc_sh_ins *i)
 
 /* ---- conversions: d is the width of the result ------------------------------------------------ */
 
-enum { BFLOAT = 17 }; /* a width of its own */
+enum { BFLOAT = 17 }; /* its own width */
 
 static double real_of(uint64_t v, unsigned bits)
 {
@@ -270,7 +270,7 @@ static const tc_sh_ins *recast(tc_sh_machine *m, const tc_sh_ins *i)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Operands: w whole numbers or truths, r reals, s any scalars. */
+/* Operands: w integers or bools, r reals, s any scalars. */
 typedef struct {
     uint32_t op;
     uint8_t n_in;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shader_atomic.c -- atomic instructions on whole numbers of buffers and shared memory; see shader.h.
+/* shader_atomic.c -- atomic instructions on integers of buffers and shared memory; see shader.h.
  *
- * One invocation runs at a time, so each is a load, an operation and a store.  The order of
- * invocations is theirs by number: what a machine leaves open (which of them sees which number) comes
- * out as if they ran in that order. */
+ * One invocation runs at a time, so each is a load, an operation and a store.  Invocations run in
+ * order of their index, which fixes what a machine leaves open (which of them sees which value). */
 #include "shader_steps.h"
 
-/* x: what lies there, y: the operand, z: what it is compared with. */
+/* x: the value in memory, y: the operand, z: the comparand. */
 TC_SH_WHOLE(step_set, ((void)x, y))
 TC_SH_WHOLE(step_set_if, x == z ? y : x)
 TC_SH_WHOLE(step_up, x + 1)
@@ -24,7 +23,7 @@ TC_SH_WHOLE(step_xor, x ^ y)
 typedef struct atomic {
     uint32_t op;
     tc_sh_step *step; /* NULL: nothing is stored */
-    uint8_t operand, comparator; /* which words they are; 0: there is none */
+    uint8_t operand, comparator; /* the opcodes; 0: none */
 } atomic;
 
 static const atomic rows[] = {
@@ -44,7 +43,7 @@ static const atomic rows[] = {
     {TC_SPV_AtomicXor, step_xor, 5, 0},
 };
 
-/* A place in a buffer, or one that a group shares. */
+/* A pointer into a buffer, or to shared memory. */
 static bool is_atomic_place(tc_sh_reader *r, const tc_sh_id *p, const tc_sh_type *t)
 {
     if (p->is == TC_SH_PLACE && p->space != TC_SH_PUSH && t->kind == TC_SH_INT &&

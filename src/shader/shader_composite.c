@@ -27,7 +27,7 @@ static const tc_sh_ins *step_insert(tc_sh_machine *m, const tc_sh_ins *i)
     return i + 1;
 }
 
-/* The part that the numbers from operand `first` on lead to: registers before it, and its type. */
+/* The part selected by the literals from operand `first` on: registers before it, and its type. */
 static uint32_t part(tc_sh_reader *r, size_t first, const tc_sh_type **type)
 {
     uint32_t before = 0;
@@ -150,7 +150,8 @@ static void dynamic(tc_sh_reader *r)
                              .a = put ? o : a, .b = at, .d = x->slots});
 }
 
-/* ---- matrices: columns one behind the other ---------------------------------------------------- */
+/* ---- matrices: column major
+ * ---------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t slot, rows, columns;

@@ -2,8 +2,8 @@
 /* shader_flow.c -- functions, blocks and branches of a shader as one list of instructions; see
  * shader.h.
  *
- * A call is the called function's code once more.  A branch to a block with phis moves what they take
- * from here into their registers first, all of them at once. */
+ * A call inlines the function's code.  A branch to a block with phis moves what they take from here
+ * into their registers first, all of them at once. */
 #include "shader.h"
 
 #include "shader_words.h"
@@ -44,7 +44,7 @@ static const tc_sh_ins *step_end(tc_sh_machine *m, const tc_sh_ins *i)
     return NULL;
 }
 
-/* The other invocations of the group come here too before it goes on. */
+/* Waits for the other invocations of the group. */
 static const tc_sh_ins *step_barrier(tc_sh_machine *m, const tc_sh_ins *i)
 {
     m->resume = i + 1;
@@ -348,7 +348,7 @@ static void call(tc_sh_reader *r)
     r->at = here;
 }
 
-/* Extended instructions that say nothing about the numbers. */
+/* Extended instructions without an effect on values. */
 static bool is_remark(tc_sh_reader *r)
 {
     size_t next;
@@ -367,7 +367,7 @@ static void instruction(tc_sh_reader *r)
     case TC_SPV_Phi:
     case TC_SPV_LoopMerge:
     case TC_SPV_SelectionMerge:
-    case TC_SPV_MemoryBarrier: /* invocations run one behind the other */
+    case TC_SPV_MemoryBarrier: /* invocations run in sequence */
         return;
     case TC_SPV_ControlBarrier:
         r->program->waits = true;
@@ -469,7 +469,7 @@ static void find_functions(tc_sh_reader *r)
         ti_sh_fail(r, "%s", words.error);
 }
 
-/* Variables of the module begin as they were declared, in every invocation. */
+/* Variables of the module have their initial values in every invocation. */
 static void begin_variables(tc_sh_reader *r)
 {
     for (uint32_t i = 1; i < r->bound && !r->error; i++) {

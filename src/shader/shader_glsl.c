@@ -100,7 +100,7 @@ TC_SH_REAL(stepped, y < x ? 0 : 1)
 TC_SH_REAL_32(smoothed, smooth(x, y, z))
 TC_SH_REAL(fused, FUSED(x, y, z))
 
-/* ---- whole numbers --------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
 static uint64_t lowest(uint64_t x, unsigned bits)
 {
@@ -130,7 +130,8 @@ TC_SH_WHOLE(lowest_bit, lowest(x, bits))
 TC_SH_WHOLE(highest_bit_u, highest(x, bits))
 TC_SH_WHOLE(highest_bit_s, highest(SX < 0 ? ~x & mask : x, bits))
 
-/* ---- several numbers of f32 -------------------------------------------------------------------- */
+/* ---- vectors of f32
+ * ---------------------------------------------------------------------------- */
 
 static float at(const tc_sh_machine *m, uint32_t slot)
 {

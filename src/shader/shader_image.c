@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shader_image.c -- images of two dimensions: read, written, sampled, and asked for their size; see
- * shader.h.
+/* shader_image.c -- images of two dimensions: read, write, sample, query the size; see shader.h.
  *
- * An image is a tensor [1, height, width, components]; its format says what the bytes mean.  A read
- * outside gives zeros and a write outside nothing.  Sampling is Vulkan's: the tc_pixel that
- * u = s * width lies in, or the mean of the four around u - 1/2, weighted in f32. */
+ * An image is a tensor [1, height, width, components]; its format gives the encoding.  A read
+ * outside gives zeros and a write outside is ignored.  Sampling is Vulkan's: the pixel that
+ * contains u = s * width, or the mean of the four around u - 1/2, weighted in f32. */
 #include "../num/pixel.h"
 #include "shader_steps.h"
 #include "shader_words.h"
 
-/* Vulkan's numbers. */
+/* Vulkan's values. */
 enum { LINEAR = 1 };
 enum { REPEAT, MIRRORED_REPEAT, CLAMP_TO_EDGE, CLAMP_TO_BORDER, MIRROR_CLAMP_TO_EDGE };
 
@@ -77,7 +76,7 @@ static const tc_sh_ins *step_store(tc_sh_machine *m, const tc_sh_ins *i)
     return i + 1;
 }
 
-/* Where a coordinate lies in the image; -1: on the border. */
+/* Index of a coordinate in the image; -1: on the border. */
 static int64_t wrapped(int64_t i, int64_t size, uint32_t mode)
 {
     int64_t round = 2 * size;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shader_memory.c -- variables, access chains, loads and stores, and tensors; see shader.h.
  *
- * A place is known when the code is read, but for one register with what is added to it (`moving`).
- * Registers are counted one by one, ports and push constants in bytes, by the offsets and strides
- * that the module decorates its types with. */
+ * A pointer is constant except for one register that is added to it (`moving`). Registers are
+ * counted one by one, ports and push constants in bytes, by the offsets and strides that the module
+ * decorates its types with. */
 #include "shader.h"
 
 #include "shader_words.h"
@@ -33,7 +33,7 @@ static const tc_sh_ins *step_move(tc_sh_machine *m, const tc_sh_ins *i)
     return i + 1;
 }
 
-/* Indices have been compared with the extents, so that a moving place lies in its variable. */
+/* Indices have been compared with the extents, so that a moving pointer is inside its variable. */
 static const tc_sh_ins *step_load_moving(tc_sh_machine *m, const tc_sh_ins *i)
 {
     const uint64_t *from = m->r + i->a + m->r[i->b];
@@ -89,7 +89,7 @@ static inline void give(uint8_t *at, uint32_t bits, uint64_t v)
     }
 }
 
-/* n numbers from byte c + the register b on, d bytes apart; `a`: the port, or a store's numbers. */
+/* n scalars from byte c + register b on, d bytes apart; `a`: the port, or a store's registers. */
 static uint8_t *buffer_at(tc_sh_machine *m, const tc_sh_ins *i, uint32_t port)
 {
     bool push = port == TC_SH_NO_PORT;
@@ -136,7 +136,7 @@ static bool element_at(const tc_sh_machine *m, const tc_sh_port *p, uint32_t at,
     return true;
 }
 
-/* out, n: what is read; a: coordinates; b: what stands for elements outside, 0: nothing; c: port. */
+/* out, n: the result; a: coordinates; b: the value for elements outside, 0: none; c: port. */
 static const tc_sh_ins *step_tensor_read(tc_sh_machine *m, const tc_sh_ins *i)
 {
     const tc_sh_port *p = &m->interface->port[i->c];
@@ -269,7 +269,7 @@ void ti_sh_variable(tc_sh_reader *r)
     }
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- pointers -------------------------------------------------------------------------------- */
 
 /* One more index: a constant moves the offset, anything else a register. */
 static void step_into(tc_sh_reader *r, tc_sh_id *p, uint32_t index, uint32_t stride, uint32_t count)
@@ -409,7 +409,7 @@ static void transfer(tc_sh_reader *r, const tc_sh_id *p, const tc_sh_type *t, ui
         ti_sh_fail(r, "a value of this type cannot be loaded or stored");
 }
 
-/* The port of a place in a buffer is there, and the store goes to a result. */
+/* The port of a buffer pointer exists, and a store goes to a result. */
 static void check_place(tc_sh_reader *r, const tc_sh_id *p)
 {
     if (p->space == TC_SH_PORT && p->base == TC_SH_NO_PORT)

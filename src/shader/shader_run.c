@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shader_run.c -- the invocations of a shader, group by group; see shader.h.
  *
- * One invocation runs at a time.  Without shared memory and barriers all of them have one set of
- * registers, one behind the other; else each of a group has its own, runs up to a barrier or its end,
- * and hands what is shared to the next. */
+ * One invocation runs at a time.  Without shared memory and barriers all of them use one set of
+ * registers in sequence; else each of a group has its own, runs up to a barrier or its end, and
+ * passes shared registers to the next. */
 #include "shader.h"
 
 enum { MOST_STEPS = 1 << 27 };           /* of one invocation: about a second */
@@ -14,9 +14,9 @@ typedef struct runner {
     tc_sh_machine m;
     int64_t budget;  /* steps that are left to all invocations */
     uint64_t n;      /* invocations of a group */
-    uint64_t *file;  /* their registers, one set behind the other; or one for all */
-    uint64_t *common; /* what is shared, range behind range */
-    const tc_sh_ins **next; /* by invocation: where it goes on; NULL: it has ended */
+    uint64_t *file;  /* their registers, contiguous sets; or one for all */
+    uint64_t *common; /* shared registers, contiguous ranges */
+    const tc_sh_ins **next; /* by invocation: where it continues; NULL: it has ended */
 } runner;
 
 static void set_places(const runner *w, uint64_t *reg, const uint64_t *group, uint64_t k)
@@ -55,7 +55,7 @@ static void copy_shared(const runner *w, uint64_t *reg, bool out)
     }
 }
 
-/* Every invocation up to the next barrier; *waiting: how many have come to one. */
+/* Runs every invocation up to the next barrier; *waiting: how many have reached one. */
 static void run_part(runner *w, uint64_t *waiting)
 {
     *waiting = 0;

@@ -38,7 +38,7 @@ static inline int64_t ti_sh_signed(uint64_t v, unsigned bits)
 #define TC_SH_FLOOR(v) _Generic((v), float: floorf, double: floor)(v)
 #define TC_SH_TRUNC(v) _Generic((v), float: truncf, double: trunc)(v)
 
-/* Whole numbers: x, y, z as they stand; `bits`, `mask`. */
+/* Integers: x, y, z zero-extended; `bits`, `mask`. */
 #define TC_SH_WHOLE(name, expression)                                                              \
     static const tc_sh_ins *name(tc_sh_machine *m, const tc_sh_ins *i)                            \
     {                                                                                              \

@@ -38,7 +38,7 @@ tc_sh_id *ti_sh_id(tc_sh_reader *r, uint32_t id)
     if (id && id < r->bound)
         return &r->id[id];
     ti_sh_fail(r, "the id %%%" PRIu32 " is past the bound", id);
-    r->id[0] = (tc_sh_id){.of = 0}; /* the id 0 is nobody's */
+    r->id[0] = (tc_sh_id){.of = 0}; /* the id 0 is unused */
     return &r->id[0];
 }
 

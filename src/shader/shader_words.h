@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shader_words.h -- numbers that SPIR-V gives to decorations, storage classes and the like. */
+/* shader_words.h -- SPIR-V's codes of decorations, storage classes and the like. */
 #ifndef TC_SHADER_WORDS_H
 #define TC_SHADER_WORDS_H
 

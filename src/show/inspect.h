@@ -3,14 +3,19 @@
 #ifndef TC_INSPECT_H
 #define TC_INSPECT_H
 
+#include "../base/json_out.h"
 #include "../ir/graph.h"
+#include "../read/survey.h"
 #include "tosac/tosac.h"
 
-/* What a reader has to say of the file, or NULL; in a context of its own, so that it is a result
+/* What a reader reports of the file, or NULL; in a separate context, so that it is a result
  * here. */
 const char *ti_inspect_problems(tc_ctx *ctx,
                                 tc_status (*read)(tc_ctx *, const char *, tc_bytes, tc_module **),
                                 const char *path, tc_bytes bytes);
+
+/* How often each kind of operator is there. */
+void ti_inspect_kinds(tc_json_out *out, const char *name, const tc_survey *s);
 
 /* inspect_vgf.c: the container and its code. */
 TC_MUST_USE tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
@@ -19,7 +24,7 @@ TC_MUST_USE tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes byt
 TC_MUST_USE tc_status ti_inspect_vgf_code(tc_ctx *ctx, const char *path, tc_bytes bytes,
                                           bool as_json, tc_buf *to);
 
-/* An ExecuTorch program: methods, memory, kernels, and what is handed to each delegate. */
+/* An ExecuTorch program: methods, memory, kernels, and the contents of each delegate. */
 TC_MUST_USE tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                      tc_buf *to);
 

@@ -107,84 +107,44 @@ static tc_status inspect_arrays(tc_ctx *ctx, const char *path, tc_bytes bytes, b
 /* ---- models ------------------------------------------------------------------------------------
  */
 
-static void show_ports(tc_buf *to, const char *title, const tc_survey_port *port, size_t n)
+static void put_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)
 {
     int width = 8;
     for (size_t i = 0; i < n; i++)
         if (port[i].name && (int)strlen(port[i].name) > width)
             width = (int)strlen(port[i].name);
-    ti_buf_printf(to, "\n%s\n", title);
-    for (size_t i = 0; i < n; i++)
-        ti_buf_printf(to, "  %-*s  %s\n", width, port[i].name ? port[i].name : "-", port[i].type);
-}
-
-static void show_dim(tc_buf *to, const tc_survey_dim *d)
-{
-    ti_buf_printf(to, "  %-8s  %" PRId64, d->name, d->least);
-    if (d->most < INT64_MAX)
-        ti_buf_printf(to, " to %" PRId64, d->most);
-    else
-        ti_buf_printf(to, " or more");
-    if (d->input)
-        ti_buf_printf(to, ", axis %d of '%s'", d->axis, d->input);
-    ti_buf_printf(to, "\n");
-}
-
-static void show_held(tc_buf *to, const char *title, const tc_survey_held *h)
-{
-    if (h->tensors)
-        ti_buf_printf(to, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", title,
-                      h->elements, h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
-}
-
-static void show_survey(tc_buf *to, const tc_survey *s, const char *path, size_t size,
-                        const char *problems)
-{
-    ti_buf_printf(to, "%s: %s%s%s%s%s, %zu bytes\n", path, s->format, s->version ? " " : "",
-                  s->version ? s->version : "", s->producer ? ", by " : "",
-                  s->producer ? s->producer : "", size);
-    show_ports(to, "inputs", s->in, s->n_in);
-    show_ports(to, "outputs", s->out, s->n_out);
-    if (s->n_dim)
-        ti_buf_printf(to, "\n"
-                          "dynamic sizes, for --dim NAME=VALUE\n");
-    for (size_t i = 0; i < s->n_dim; i++)
-        show_dim(to, &s->dim[i]);
-    ti_buf_printf(to, "\n");
-    show_held(to, "parameters", &s->parameters);
-    show_held(to, "buffers", &s->buffers);
-    show_held(to, "constants", &s->constants);
-    ti_buf_printf(to, "%-12s %zu of %zu kinds\n", "operators", s->n_node, s->n_op);
-    for (size_t i = 0; i < s->n_op; i++)
-        ti_buf_printf(to, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
-    if (problems)
-        ti_buf_printf(to, "\n"
-                          "not supported\n"
-                          "%s", problems);
-}
-
-static void json_ports(tc_json_out *out, const char *name, const tc_survey_port *port, size_t n)
-{
+    tc_say(out, "\n%s\n", name);
     ti_json_open(out, name, '[');
-    for (size_t i = 0; i < n; i++)
-        tc_json_object(out, NULL, TC_J("name", port[i].name), TC_J("type", port[i].type));
+    for (size_t i = 0; i < n; i++) {
+        tc_say(out, "  %-*s", width, port[i].name ? port[i].name : "-");
+        tc_show_object(out, NULL, "  {type}\n", TC_J("name", port[i].name),
+                       TC_J("type", port[i].type));
+    }
     ti_json_close(out, ']');
 }
 
-static void json_dim(tc_json_out *out, const tc_survey_dim *d)
+static void put_dim(tc_json_out *out, const tc_survey_dim *d)
 {
     ti_json_open(out, NULL, '{');
-    tc_json_put(out, TC_J("name", d->name), TC_J("min", d->least));
+    tc_show(out, "  {name:-8}  {min}", TC_J("name", d->name), TC_J("min", d->least));
     if (d->most < INT64_MAX)
-        ti_json_put_int(out, "max", d->most);
+        tc_show(out, " to {max}", TC_J("max", d->most));
+    else
+        tc_say(out, " or more");
     ti_json_put_text(out, "input", d->input);
     if (d->input)
-        ti_json_put_int(out, "axis", d->axis);
+        tc_show(out, ", axis {axis}", TC_J("axis", d->axis));
+    if (d->input)
+        tc_say(out, " of '%s'", d->input);
+    tc_say(out, "\n");
     ti_json_close(out, '}');
 }
 
-static void json_held(tc_json_out *out, const char *name, const tc_survey_held *h)
+static void put_held(tc_json_out *out, const char *name, const tc_survey_held *h)
 {
+    if (h->tensors)
+        tc_say(out, "%-12s %" PRId64 " in %zu tensor%s, %" PRId64 " bytes\n", name, h->elements,
+               h->tensors, h->tensors == 1 ? "" : "s", h->bytes);
     tc_json_object(out, name, TC_J("tensors", h->tensors), TC_J("elements", h->elements),
                    TC_J("bytes", h->bytes));
 }
@@ -198,29 +158,46 @@ static void json_lines(tc_ctx *ctx, tc_json_out *out, const char *name, const ch
     ti_json_close(out, ']');
 }
 
-static void json_survey(tc_buf *to, tc_ctx *ctx, const tc_survey *s, const char *path, size_t size,
-                        const char *problems)
+static void put_survey(tc_json_out *out, tc_ctx *ctx, const tc_survey *s, const char *path,
+                       size_t size, const char *problems)
 {
-    tc_json_out out = {.to = to};
-    ti_json_open(&out, NULL, '{');
-    tc_json_put(&out, TC_J("file", path), TC_J("format", s->format), TC_J("version", s->version),
-                TC_J("producer", s->producer), TC_J("bytes", size));
-    json_ports(&out, "inputs", s->in, s->n_in);
-    json_ports(&out, "outputs", s->out, s->n_out);
-    ti_json_open(&out, "dims", '[');
+    ti_json_open(out, NULL, '{');
+    tc_show(out, "{file}: {format}[ {version}][, by {producer}], {bytes} bytes\n",
+            TC_J("file", path), TC_J("format", s->format), TC_J("version", s->version),
+            TC_J("producer", s->producer), TC_J("bytes", size));
+    put_ports(out, "inputs", s->in, s->n_in);
+    put_ports(out, "outputs", s->out, s->n_out);
+    if (s->n_dim)
+        tc_say(out, "\n"
+                    "dynamic sizes, for --dim NAME=VALUE\n");
+    ti_json_open(out, "dims", '[');
     for (size_t i = 0; i < s->n_dim; i++)
-        json_dim(&out, &s->dim[i]);
-    ti_json_close(&out, ']');
-    json_held(&out, "parameters", &s->parameters);
-    json_held(&out, "buffers", &s->buffers);
-    json_held(&out, "constants", &s->constants);
-    ti_json_open(&out, "operators", '{');
-    for (size_t i = 0; i < s->n_op; i++)
-        ti_json_put_int(&out, s->op[i].name, (int64_t)s->op[i].count);
-    ti_json_close(&out, '}');
-    ti_json_put_bool(&out, "supported", problems == NULL);
-    json_lines(ctx, &out, "problems", problems);
-    ti_json_close(&out, '}');
+        put_dim(out, &s->dim[i]);
+    ti_json_close(out, ']');
+    tc_say(out, "\n");
+    put_held(out, "parameters", &s->parameters);
+    put_held(out, "buffers", &s->buffers);
+    put_held(out, "constants", &s->constants);
+    ti_inspect_kinds(out, "operators", s);
+    ti_json_put_bool(out, "supported", problems == NULL);
+    json_lines(ctx, out, "problems", problems);
+    ti_json_close(out, '}');
+    if (problems)
+        tc_say(out, "\n"
+                    "not supported\n"
+                    "%s",
+               problems);
+}
+
+void ti_inspect_kinds(tc_json_out *out, const char *name, const tc_survey *s)
+{
+    tc_say(out, "%-12s %zu of %zu kinds\n", name, s->n_node, s->n_op);
+    ti_json_open(out, name, '{');
+    for (size_t i = 0; i < s->n_op; i++) {
+        tc_say(out, "  %6zu  %s\n", s->op[i].count, s->op[i].name);
+        ti_json_put_int(out, s->op[i].name, (int64_t)s->op[i].count);
+    }
+    ti_json_close(out, '}');
 }
 
 static void free_context(void *what)
@@ -228,7 +205,7 @@ static void free_context(void *what)
     tc_ctx_free(*(tc_ctx **)what);
 }
 
-/* A context beside this one, which goes with it and draws on the same memory. */
+/* A second context, freed with this one and using the same memory. */
 static tc_ctx *context_beside(tc_ctx *ctx)
 {
     tc_ctx **other = tc_new(&ctx->arena, tc_ctx *);
@@ -293,10 +270,7 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
             TC_TRY(ti_read_bytes(ctx, path, bytes, (tc_bytes){NULL, 0}, &module));
         ti_survey_module(module, &s);
     }
-    if (json)
-        json_survey(to, ctx, &s, path, bytes.size, problems);
-    else
-        show_survey(to, &s, path, bytes.size, problems);
+    put_survey(&(tc_json_out){.to = to, .text = !json}, ctx, &s, path, bytes.size, problems);
     return TC_OK;
 }
 

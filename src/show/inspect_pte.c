@@ -69,40 +69,13 @@ static uint64_t segment_bytes(const tc_pte_file *f, uint32_t index, size_t n)
     return n > 1 && index < f->n_segment ? f->segment[index].size : 0;
 }
 
-/* What an Ethos-U payload says of the next argument, or NULL. */
+/* The next argument according to an Ethos-U payload, or NULL. */
 static const tc_ethosu_tensor *next_tensor(const tc_ethosu_payload *p, bool is_input, size_t *n_in,
                                            size_t *n_out)
 {
     if (is_input)
         return *n_in < p->n_in ? &p->in[(*n_in)++] : NULL;
     return *n_out < p->n_out ? &p->out[(*n_out)++] : NULL;
-}
-
-/* ---- for people ---- */
-
-static void show_ports(tc_buf *to, tc_ctx *ctx, const char *title, const tc_pte_method *m,
-                       tc_ints port)
-{
-    ti_buf_printf(to, "\n%s\n", title);
-    for (int32_t i = 0; i < port.n; i++)
-        ti_buf_printf(to, "  %-4d %s\n", i, value_text(ctx, &m->value[port.v[i]]));
-}
-
-static void show_border(tc_buf *to, tc_ctx *ctx, const tc_pte_method *m, const tc_pte_border *b,
-                        const tc_ethosu_tensor *vela)
-{
-    const tc_pte_value *v = &m->value[b->value];
-    int64_t each = element_bytes(v->dtype), n = count(v->dim);
-    ti_buf_printf(to, "    %-6s %-24s %" PRId64 " bytes", b->is_input ? "input" : "output",
-                  value_text(ctx, v), each * n);
-    if (b->known && b->axis < 0)
-        ti_buf_printf(to, ", scale %.9g, zero %" PRId64, b->scale, b->zero);
-    else if (b->known)
-        ti_buf_printf(to, ", a scale for each of axis %" PRId64, b->axis);
-    if (vela)
-        ti_buf_printf(to, ", payload has %d bytes an element%s", vela->element_bytes,
-                      vela->element_bytes == each ? "" : "  <-- differs");
-    ti_buf_printf(to, "\n");
 }
 
 /* Graph and compute segments of a payload that is a VGF file; false: it is none. */
@@ -121,139 +94,71 @@ static bool count_segments(tc_pte_file *f, const tc_pte_delegate *d, size_t *gra
     return good;
 }
 
-static void show_call(tc_buf *to, tc_pte_file *f, const tc_pte_method *m, size_t k)
-{
-    const tc_pte_step *s = &m->step[k];
-    const tc_pte_delegate *d = &m->delegate[s->what];
-    tc_ethosu_payload p;
-    bool vela = ti_ethosu_read(&f->ctx->arena, d->payload, &p);
-    const tc_pte_border *b = ti_pte_borders(f, m, k);
-    ti_buf_printf(to, "  %s %" PRIu32 ", %zu bytes%s", d->id, s->what, d->payload.size,
-                  d->tosa.size ? ", with its TOSA beside it" : "");
-    if (d->vela)
-        ti_buf_printf(to, ", by Vela %s", d->vela);
-    else if (d->own)
-        ti_buf_printf(to, ", by tosac %s", d->own);
-    size_t graphs, shaders;
-    if (count_segments(f, d, &graphs, &shaders))
-        ti_buf_printf(to, ", %zu graph%s, %zu shader%s", graphs, graphs == 1 ? "" : "s", shaders,
-                      shaders == 1 ? "" : "s");
-    ti_buf_printf(to, "\n");
-    if (vela)
-        ti_buf_printf(to, "    commands %zu bytes, weights %zu bytes%s, scratch %" PRIu32 " bytes\n",
-                      p.commands, p.weights, d->named    ? " in the file's named data"
-                      : d->common ? " that others have, too"
-                                  : "",
-                      p.scratch);
-    size_t n_in = 0, n_out = 0;
-    for (int32_t i = 0; i < s->arg.n; i++) {
-        const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
-        show_border(to, f->ctx, m, &b[i], t);
-    }
-}
+/* ---- records ---- */
 
-static void show_method(tc_buf *to, tc_pte_file *f, const tc_pte_method *m)
-{
-    tc_survey s = count_kernels(f->ctx, m);
-    ti_buf_printf(to, "\nmethod       %s\n", m->name);
-    show_ports(to, f->ctx, "inputs", m, m->in);
-    show_ports(to, f->ctx, "outputs", m, m->out);
-    ti_buf_printf(to, "\n%-12s", "memory");
-    for (int32_t i = 1; i < m->arena.n; i++)
-        ti_buf_printf(to, "%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
-    ti_buf_printf(to, " bytes\n%-12s %zu of %zu kinds\n", "kernels", s.n_node, s.n_op);
-    for (size_t i = 0; i < s.n_op; i++)
-        ti_buf_printf(to, "  %6zu  %s\n", s.op[i].count, s.op[i].name);
-    if (m->n_delegate)
-        ti_buf_printf(to, "\ndelegates\n");
-    for (size_t k = 0; k < m->n_step; k++)
-        if (m->step[k].tag == PTE_DELEGATE_CALL)
-            show_call(to, f, m, k);
-}
-
-static void show_file(tc_buf *to, tc_pte_file *f)
-{
-    ti_buf_printf(to, "%s: ExecuTorch program, %zu bytes%s\n", f->name, f->bytes.size,
-                  f->bundle ? ", bundled with test vectors" : "");
-    for (size_t i = 0; f->bundle && i < f->bundle->n_suite; i++)
-        ti_buf_printf(to, "%-12s %zu of %s\n", "test vectors", f->bundle->suite[i].n_test,
-                      f->bundle->suite[i].method);
-    ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "constants",
-                  f->n_constant ? f->n_constant - 1 : 0,
-                  segment_bytes(f, f->constant_segment, f->n_constant));
-    if (f->n_buffer > 1)
-        ti_buf_printf(to, "%-12s %zu, %" PRIu64 " bytes\n", "buffers", f->n_buffer - 1,
-                      segment_bytes(f, f->buffer_segment, f->n_buffer));
-    for (size_t i = 0; i < f->n_named; i++) {
-        tc_bytes bytes = ti_pte_segment(f, f->named[i].segment);
-        ti_buf_printf(to, "%-12s %s, %zu bytes", "named data", f->named[i].key, bytes.size);
-        if (ti_text_eq(f->named[i].key, TC_CM_NAMED))
-            ti_buf_printf(to, ": %.*s", bytes.size < 60 ? (int)bytes.size : 60,
-                          (const char *)bytes.data);
-        ti_buf_printf(to, "\n");
-    }
-    for (size_t i = 0; i < f->n_method; i++)
-        show_method(to, f, &f->method[i]);
-    tc_pte_needs needs = ti_pte_needs(f->ctx, f);
-    ti_buf_text(to, "\nruntime\n");
-    ti_pte_needs_line(&needs, to);
-    ti_buf_text(to, "  pools, for Zephyr's prj.conf and for CMake of bare-metal runners:\n");
-    ti_pte_needs_lines(&needs, 0, to);
-}
-
-/* ---- JSON ---- */
-
-static void json_dims(tc_json_out *out, const char *name, tc_ints dim)
-{
-    tc_json_list(out, name, dim.n, dim.v);
-}
-
-static void json_tensor(tc_ctx *ctx, tc_json_out *out, const tc_pte_value *v)
+static void put_tensor(tc_json_out *out, tc_ctx *ctx, const tc_pte_value *v)
 {
     ti_json_put_text(out, "type", value_text(ctx, v));
     if (v->tag != PTE_TENSOR)
         return;
     ti_json_put_text(out, "dtype", dtype_name(ctx, v->dtype));
-    json_dims(out, "shape", v->dim);
+    tc_json_list(out, "shape", v->dim.n, v->dim.v);
     ti_json_put_int(out, "bytes", element_bytes(v->dtype) * count(v->dim));
 }
 
-static void json_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_pte_method *m,
-                       tc_ints port)
+static void put_ports(tc_json_out *out, tc_ctx *ctx, const char *name, const tc_pte_method *m,
+                      tc_ints port)
 {
+    tc_say(out, "\n%s\n", name);
     ti_json_open(out, name, '[');
     for (int32_t i = 0; i < port.n; i++) {
+        const tc_pte_value *v = &m->value[port.v[i]];
+        tc_say(out, "  %-4d %s\n", i, value_text(ctx, v));
         ti_json_open(out, NULL, '{');
-        json_tensor(ctx, out, &m->value[port.v[i]]);
+        put_tensor(out, ctx, v);
         ti_json_close(out, '}');
     }
     ti_json_close(out, ']');
 }
 
-static void json_border(tc_ctx *ctx, tc_json_out *out, const tc_pte_method *m,
-                        const tc_pte_border *b, const tc_ethosu_tensor *vela)
+static void put_border(tc_json_out *out, tc_ctx *ctx, const tc_pte_method *m,
+                       const tc_pte_border *b, const tc_ethosu_tensor *vela)
 {
+    const tc_pte_value *v = &m->value[b->value];
+    int64_t each = element_bytes(v->dtype);
     ti_json_open(out, NULL, '{');
-    ti_json_put_text(out, "direction", b->is_input ? "input" : "output");
-    json_tensor(ctx, out, &m->value[b->value]);
+    tc_show(out, "    {direction:-6}", TC_J("direction", b->is_input ? "input" : "output"));
+    tc_say(out, " %-24s %" PRId64 " bytes", value_text(ctx, v), each * count(v->dim));
+    put_tensor(out, ctx, v);
     if (b->known) {
-        tc_json_put(out, TC_J("scale", b->scale), TC_J("zero_point", b->zero),
-                    TC_J("qmin", b->qmin), TC_J("qmax", b->qmax));
+        tc_show(out, b->axis < 0 ? ", scale {scale:.9g}, zero {zero_point}" : "",
+                TC_J("scale", b->scale), TC_J("zero_point", b->zero), TC_J("qmin", b->qmin),
+                TC_J("qmax", b->qmax));
         if (b->axis >= 0)
-            ti_json_put_int(out, "axis", b->axis);
+            tc_show(out, ", a scale for each of axis {axis}", TC_J("axis", b->axis));
     }
     if (vela) {
-        int64_t dim[6];
-        for (int i = 0; i < 6; i++)
-            dim[i] = vela->dim[i];
-        json_dims(out, "payload_shape", (tc_ints){6, dim});
-        tc_json_put(out, TC_J("payload_element_bytes", vela->element_bytes),
-                    TC_J("payload_offset", vela->offset));
+        tc_json_list(out, "payload_shape", TC_COUNT(vela->dim), vela->dim);
+        tc_show(out, ", payload has {payload_element_bytes} bytes an element",
+                TC_J("payload_element_bytes", vela->element_bytes),
+                TC_J("payload_offset", vela->offset));
+        tc_say(out, "%s", vela->element_bytes == each ? "" : "  <-- differs");
     }
+    tc_say(out, "\n");
     ti_json_close(out, '}');
 }
 
-static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, size_t k)
+static void put_payload(tc_json_out *out, const tc_pte_delegate *d, const tc_ethosu_payload *p)
+{
+    tc_show(out, "    commands {command_bytes} bytes, weights {weight_bytes} bytes",
+            TC_J("command_bytes", p->commands), TC_J("weight_bytes", p->weights));
+    tc_say(out, "%s", d->named    ? " in the file's named data"
+                      : d->common ? " that others have, too"
+                                  : "");
+    tc_show(out, ", scratch {scratch_bytes} bytes\n", TC_J("scratch_bytes", p->scratch));
+}
+
+static void put_call(tc_json_out *out, tc_pte_file *f, const tc_pte_method *m, size_t k)
 {
     const tc_pte_step *s = &m->step[k];
     const tc_pte_delegate *d = &m->delegate[s->what];
@@ -261,88 +166,116 @@ static void json_call(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m, 
     bool vela = ti_ethosu_read(&f->ctx->arena, d->payload, &p);
     const tc_pte_border *b = ti_pte_borders(f, m, k);
     ti_json_open(out, NULL, '{');
-    tc_json_put(out, TC_J("delegate", s->what), TC_J("id", d->id), TC_J("bytes", d->payload.size),
-                TC_J("tosa_bytes", d->tosa.size));
-    if (d->vela)
-        ti_json_put_text(out, "vela", d->vela);
-    if (d->own)
-        ti_json_put_text(out, "tosac", d->own);
+    tc_show(out, "  {id} {delegate}, {bytes} bytes", TC_J("delegate", s->what), TC_J("id", d->id),
+            TC_J("bytes", d->payload.size), TC_J("tosa_bytes", d->tosa.size));
+    tc_say(out, "%s", d->tosa.size ? ", with its TOSA beside it" : "");
+    tc_show(out, d->vela ? ", by Vela {vela}" : "[, by tosac {tosac}]", TC_J_IF("vela", d->vela),
+            TC_J_IF("tosac", d->own));
     size_t graphs, shaders;
-    if (count_segments(f, d, &graphs, &shaders))
+    if (count_segments(f, d, &graphs, &shaders)) {
+        tc_say(out, ", %zu graph%s, %zu shader%s", graphs, graphs == 1 ? "" : "s", shaders,
+               shaders == 1 ? "" : "s");
         tc_json_put(out, TC_J("graph_segments", graphs), TC_J("compute_segments", shaders));
+    }
+    tc_say(out, "\n");
     if (vela)
-        tc_json_put(out, TC_J("command_bytes", p.commands), TC_J("weight_bytes", p.weights),
-                    TC_J("scratch_bytes", p.scratch));
+        put_payload(out, d, &p);
     ti_json_open(out, "arguments", '[');
     size_t n_in = 0, n_out = 0;
     for (int32_t i = 0; i < s->arg.n; i++) {
         const tc_ethosu_tensor *t = vela ? next_tensor(&p, b[i].is_input, &n_in, &n_out) : NULL;
-        json_border(f->ctx, out, m, &b[i], t);
+        put_border(out, f->ctx, m, &b[i], t);
     }
     ti_json_close(out, ']');
     ti_json_close(out, '}');
 }
 
-static void json_method(tc_pte_file *f, tc_json_out *out, const tc_pte_method *m)
+static void put_method(tc_json_out *out, tc_pte_file *f, const tc_pte_method *m)
 {
     tc_survey s = count_kernels(f->ctx, m);
     ti_json_open(out, NULL, '{');
-    ti_json_put_text(out, "name", m->name);
-    json_ports(f->ctx, out, "inputs", m, m->in);
-    json_ports(f->ctx, out, "outputs", m, m->out);
+    tc_show(out, "\nmethod       {name}\n", TC_J("name", m->name));
+    put_ports(out, f->ctx, "inputs", m, m->in);
+    put_ports(out, f->ctx, "outputs", m, m->out);
+    tc_say(out, "\n%-12s", "memory");
     ti_json_open(out, "memory", '[');
-    for (int32_t i = 1; i < m->arena.n; i++)
+    for (int32_t i = 1; i < m->arena.n; i++) {
+        tc_say(out, "%s %" PRId64, i > 1 ? "," : "", m->arena.v[i]);
         ti_json_put_int(out, NULL, m->arena.v[i]);
+    }
     ti_json_close(out, ']');
-    ti_json_open(out, "kernels", '{');
-    for (size_t i = 0; i < s.n_op; i++)
-        ti_json_put_int(out, s.op[i].name, (int64_t)s.op[i].count);
-    ti_json_close(out, '}');
+    tc_say(out, " bytes\n");
+    ti_inspect_kinds(out, "kernels", &s);
+    if (m->n_delegate)
+        tc_say(out, "\ndelegates\n");
     ti_json_open(out, "delegate_calls", '[');
     for (size_t k = 0; k < m->n_step; k++)
         if (m->step[k].tag == PTE_DELEGATE_CALL)
-            json_call(f, out, m, k);
+            put_call(out, f, m, k);
     ti_json_close(out, ']');
     ti_json_close(out, '}');
 }
 
-static void json_file(tc_buf *to, tc_pte_file *f)
+static void put_named(tc_json_out *out, tc_pte_file *f)
 {
-    tc_json_out out = {.to = to};
-    ti_json_open(&out, NULL, '{');
-    tc_json_put(&out, TC_J("file", f->name), TC_J("format", "ExecuTorch program"),
-                TC_J("bytes", f->bytes.size),
-                TC_J("constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0),
-                TC_J("constant_bytes", segment_bytes(f, f->constant_segment, f->n_constant)),
-                TC_J("buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0),
-                TC_J("buffer_bytes", segment_bytes(f, f->buffer_segment, f->n_buffer)));
-    ti_json_open(&out, "named_data", '{');
-    for (size_t i = 0; i < f->n_named; i++)
-        ti_json_put_int(&out, f->named[i].key,
-                        (int64_t)ti_pte_segment(f, f->named[i].segment).size);
-    ti_json_close(&out, '}');
-    if (f->bundle) {
-        ti_json_open(&out, "test_vectors", '{');
-        for (size_t i = 0; i < f->bundle->n_suite; i++)
-            ti_json_put_int(&out, f->bundle->suite[i].method, (int64_t)f->bundle->suite[i].n_test);
-        ti_json_close(&out, '}');
+    ti_json_open(out, "named_data", '{');
+    for (size_t i = 0; i < f->n_named; i++) {
+        tc_bytes bytes = ti_pte_segment(f, f->named[i].segment);
+        ti_json_put_int(out, f->named[i].key, (int64_t)bytes.size);
+        tc_say(out, "%-12s %s, %zu bytes", "named data", f->named[i].key, bytes.size);
+        if (ti_text_eq(f->named[i].key, TC_CM_NAMED))
+            tc_say(out, ": %.*s", bytes.size < 60 ? (int)bytes.size : 60, (const char *)bytes.data);
+        tc_say(out, "\n");
     }
-    ti_json_open(&out, "methods", '[');
+    ti_json_close(out, '}');
+}
+
+static void put_vectors(tc_json_out *out, const tc_pte_file *f)
+{
+    ti_json_open(out, "test_vectors", '{');
+    for (size_t i = 0; i < f->bundle->n_suite; i++)
+        ti_json_put_int(out, f->bundle->suite[i].method, (int64_t)f->bundle->suite[i].n_test);
+    ti_json_close(out, '}');
+}
+
+static void put_file(tc_json_out *out, tc_pte_file *f)
+{
+    ti_json_open(out, NULL, '{');
+    tc_show(out, "{file}: {format}, {bytes} bytes", TC_J("file", f->name),
+            TC_J("format", "ExecuTorch program"), TC_J("bytes", f->bytes.size));
+    tc_say(out, "%s\n", f->bundle ? ", bundled with test vectors" : "");
+    for (size_t i = 0; f->bundle && i < f->bundle->n_suite; i++)
+        tc_say(out, "%-12s %zu of %s\n", "test vectors", f->bundle->suite[i].n_test,
+               f->bundle->suite[i].method);
+    tc_show(out, "constants    {constants}, {constant_bytes} bytes\n",
+            TC_J("constants", f->n_constant ? (int64_t)f->n_constant - 1 : 0),
+            TC_J("constant_bytes", segment_bytes(f, f->constant_segment, f->n_constant)));
+    tc_show(out, f->n_buffer > 1 ? "buffers      {buffers}, {buffer_bytes} bytes\n" : "",
+            TC_J("buffers", f->n_buffer ? (int64_t)f->n_buffer - 1 : 0),
+            TC_J("buffer_bytes", segment_bytes(f, f->buffer_segment, f->n_buffer)));
+    put_named(out, f);
+    if (f->bundle)
+        put_vectors(out, f);
+    ti_json_open(out, "methods", '[');
     for (size_t i = 0; i < f->n_method; i++)
-        json_method(f, &out, &f->method[i]);
-    ti_json_close(&out, ']');
+        put_method(out, f, &f->method[i]);
+    ti_json_close(out, ']');
     tc_pte_needs needs = ti_pte_needs(f->ctx, f);
-    ti_pte_needs_json(&needs, 0, &out);
-    ti_json_close(&out, '}');
+    if (out->text) {
+        ti_buf_text(out->to, "\nruntime\n");
+        ti_pte_needs_line(&needs, out->to);
+        ti_buf_text(out->to,
+                    "  pools, for Zephyr's prj.conf and for CMake of bare-metal runners:\n");
+        ti_pte_needs_lines(&needs, 0, out->to);
+    } else
+        ti_pte_needs_json(&needs, 0, out);
+    ti_json_close(out, '}');
 }
 
 tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_pte_file *f = tc_new(&ctx->arena, tc_pte_file);
     TC_TRY(ti_pte_open(ctx, path, bytes, f));
-    if (json)
-        json_file(to, f);
-    else
-        show_file(to, f);
+    put_file(&(tc_json_out){.to = to, .text = !json}, f);
     return TC_OK;
 }

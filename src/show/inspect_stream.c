@@ -23,7 +23,7 @@ static void put_change(void *user, const char *name, bool wide, uint16_t param, 
         ti_buf_printf(c->text, "%s%s=%#x", c->n++ ? " " : "", name, wide ? payload : param);
 }
 
-/* What is told of an operation. */
+/* What is printed of an operation. */
 typedef struct told {
     const tc_stream *s;
     const tc_npu_walk *walk;
@@ -126,7 +126,7 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
     size_t next = 0;
     ti_buf_init(&line, &ctx->arena);
     tc_status known = ti_stream_cost(ctx, s, NULL, NULL, NULL, &system,
-                                     &cost); /* of what is wrong, the first is told */
+                                     &cost); /* the first error is printed */
     if (out)
         json_head(s, &system, &cost.total, out);
     else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect_vgf.c -- what a .vgf holds: the container, its signature, and the graphs' instructions;
- * asked for its code, those of the shaders too. */
+ * on request those of the shaders too. */
 #include "inspect.h"
 
 #include "../read/read.h"
@@ -35,12 +35,11 @@ static const struct {
 
 typedef struct {
     tc_ctx *ctx;
-    tc_buf *to;
     const char *path;
     size_t size;
     tc_vgf vgf;
     tc_survey survey;     /* of the graph, where it can be read */
-    const char *problems; /* what its reader says, or NULL */
+    const char *problems; /* what its reader reports, or NULL */
 } view;
 
 static const char *format_name(view *v, uint32_t format)
@@ -88,29 +87,34 @@ static const char *port_name(const view *v, bool in, size_t i)
     return i < n ? (in ? v->vgf.in_name : v->vgf.out_name)[i] : "-";
 }
 
+/* ---- records ---- */
+
+static void put_line(tc_json_out *out, const char *line)
+{
+    tc_show(out, "  {}\n", TC_J("", line));
+}
+
 /* Each line of a module's text. */
-static void each_text(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out *, const char *),
-                      tc_json_out *out)
+static void put_text(tc_json_out *out, view *v, const tc_vgf_module *m)
 {
     const char *p = (const char *)m->code.data, *end = p + m->code.size;
     while (p && p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;
         tc_mark mark = ti_arena_mark(&v->ctx->scratch);
-        tell(out, ti_text_copy(&v->ctx->scratch, (tc_str){p, (size_t)(stop - p)}));
+        put_line(out, ti_text_copy(&v->ctx->scratch, (tc_str){p, (size_t)(stop - p)}));
         ti_arena_rewind(&v->ctx->scratch, mark);
         p = stop + 1;
     }
 }
 
 /* Each instruction of a module as a line. */
-static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out *, const char *),
-                      tc_json_out *out)
+static void put_code(tc_json_out *out, view *v, const tc_vgf_module *m)
 {
     tc_spv_reader words;
     tc_spv_instr instr;
     if (m->code_type != TC_VGF_SPIRV) {
-        each_text(v, m, tell, out);
+        put_text(out, v, m);
         return;
     }
     const tc_spv_names names = {ti_spv_glsl_set(m->code), ti_vgf_spelled};
@@ -120,243 +124,183 @@ static void each_line(view *v, const tc_vgf_module *m, void (*tell)(tc_json_out 
         tc_buf line;
         ti_buf_init(&line, &v->ctx->scratch);
         ti_spv_print(&instr, &names, &line);
-        tell(out, ti_buf_cstr(&line));
+        put_line(out, ti_buf_cstr(&line));
         ti_arena_rewind(&v->ctx->scratch, mark);
     }
     if (words.error)
-        tell(out, words.error);
+        put_line(out, words.error);
 }
 
-/* ---- a page ------------------------------------------------------------------------------------
- */
-
-static void show_ports(view *v, bool in)
+static void put_ports(tc_json_out *out, view *v, bool in)
 {
     const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
-    ti_buf_printf(v->to, "\n%s\n", in ? "inputs" : "outputs");
+    tc_say(out, "\n%s\n", in ? "inputs" : "outputs");
+    ti_json_open(out, in ? "inputs" : "outputs", '[');
     for (size_t i = 0; i < slots->n; i++)
-        ti_buf_printf(v->to, "  %-20s %-28s binding %" PRIu32 ", resource %" PRIu32 "\n",
-                      port_name(v, in, i), port_type(v, in, i), slots->v[i].binding,
-                      slots->v[i].resource);
+        tc_show_object(out, NULL,
+                       "  {name:-20} {type:-28} binding {binding}, resource {resource}\n",
+                       TC_J("name", port_name(v, in, i)), TC_J("type", port_type(v, in, i)),
+                       TC_J("binding", slots->v[i].binding),
+                       TC_J("resource", slots->v[i].resource));
+    ti_json_close(out, ']');
 }
 
-static void show_segments(const view *v)
+static void put_sampler(tc_json_out *out, const tc_vgf_sampler *s)
 {
-    ti_buf_printf(v->to, "\nsegments\n");
-    for (size_t i = 0; i < v->vgf.n_segment; i++) {
-        const tc_vgf_segment *s = &v->vgf.segment[i];
-        ti_buf_printf(v->to, "  %s: %s of module %" PRIu32, s->name, WORD(kinds, s->type), s->module);
-        if (s->type == TC_VGF_GRAPH)
-            ti_buf_printf(v->to, ", %zu constants", s->n_constant);
-        else
-            ti_buf_printf(v->to, ", %" PRIu32 " x %" PRIu32 " x %" PRIu32 " groups", s->dispatch[0],
-                          s->dispatch[1], s->dispatch[2]);
-        for (size_t k = 0; k < s->n_push; k++)
-            ti_buf_printf(v->to, ", push constants %" PRIu32 " to %" PRIu32, s->push[k].offset,
-                          s->push[k].offset + s->push[k].size);
-        for (size_t k = 0; k < s->n_set; k++) {
-            ti_buf_printf(v->to, ", set %" PRIu32 " binds", s->set[k].index);
-            for (size_t b = 0; b < s->set[k].slots.n; b++)
-                ti_buf_printf(v->to, " %" PRIu32 ":%" PRIu32, s->set[k].slots.v[b].binding,
-                              s->set[k].slots.v[b].resource);
-        }
-        ti_buf_printf(v->to, "\n");
+    tc_show_object(out, "sampler",
+                   ": {min_filter} and {mag_filter}, {address_u} and {address_v}, border {border}",
+                   TC_J("min_filter", WORD(filters, s->min_filter)),
+                   TC_J("mag_filter", WORD(filters, s->mag_filter)),
+                   TC_J("address_u", WORD(addresses, s->address_u)),
+                   TC_J("address_v", WORD(addresses, s->address_v)),
+                   TC_J("border", WORD(borders, s->border)));
+}
+
+static void put_resource(tc_json_out *out, view *v, size_t i)
+{
+    const tc_vgf_resource *r = &v->vgf.resource[i];
+    bool tensor = r->descriptor == TC_VGF_TENSOR;
+    tc_say(out, "  %4zu", i);
+    ti_json_open(out, NULL, '{');
+    tc_show(out, "  {category:-12} {format}", TC_J("category", WORD(categories, r->category)),
+            TC_J("format", format_name(v, r->format)));
+    tc_say(out, "%s", dims(v, r));
+    tc_show(out, tensor ? "" : "[, {descriptor}]",
+            TC_J("descriptor", descriptor_name(v, r->descriptor)));
+    tc_json_list(out, "shape", r->n_dim, r->dim);
+    tc_json_list(out, "strides", r->n_stride, r->stride);
+    if (r->sampler)
+        put_sampler(out, r->sampler);
+    if (r->aliases)
+        tc_show(out, ", alias group {alias_group}", TC_J("alias_group", r->alias));
+    ti_json_close(out, '}');
+    tc_say(out, "\n");
+}
+
+static void put_tables(tc_json_out *out, view *v)
+{
+    tc_say(out, "\nresources\n");
+    ti_json_open(out, "resources", '[');
+    for (size_t i = 0; i < v->vgf.n_resource; i++)
+        put_resource(out, v, i);
+    ti_json_close(out, ']');
+    tc_say(out, "\nconstants\n");
+    ti_json_open(out, "constants", '[');
+    for (size_t i = 0; i < v->vgf.n_constant; i++) {
+        tc_say(out, "  %4zu", i);
+        tc_show_object(out, NULL, "  resource {resource}, {bytes} bytes",
+                       TC_J("resource", v->vgf.constant[i].resource),
+                       TC_J("bytes", v->vgf.constant[i].data.size),
+                       TC_J("sparsity_dimension", v->vgf.constant[i].sparsity));
+        tc_say(out, "%s\n", v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
     }
+    ti_json_close(out, ']');
 }
 
-static void show_tables(view *v)
-{
-    ti_buf_printf(v->to, "\nresources\n");
-    for (size_t i = 0; i < v->vgf.n_resource; i++) {
-        const tc_vgf_resource *r = &v->vgf.resource[i];
-        const char *descriptor = descriptor_name(v, r->descriptor);
-        ti_buf_printf(v->to, "  %4zu  %-12s %s%s", i, WORD(categories, r->category),
-                      format_name(v, r->format), dims(v, r));
-        if (descriptor && r->descriptor != TC_VGF_TENSOR)
-            ti_buf_printf(v->to, ", %s", descriptor);
-        if (r->sampler)
-            ti_buf_printf(v->to, ": %s and %s, %s and %s, border %s",
-                          WORD(filters, r->sampler->min_filter), WORD(filters, r->sampler->mag_filter),
-                          WORD(addresses, r->sampler->address_u),
-                          WORD(addresses, r->sampler->address_v), WORD(borders, r->sampler->border));
-        if (r->aliases)
-            ti_buf_printf(v->to, ", alias group %" PRIu32, r->alias);
-        ti_buf_printf(v->to, "\n");
-    }
-    ti_buf_printf(v->to, "\nconstants\n");
-    for (size_t i = 0; i < v->vgf.n_constant; i++)
-        ti_buf_printf(v->to, "  %4zu  resource %" PRIu32 ", %zu bytes%s\n", i,
-                      v->vgf.constant[i].resource, v->vgf.constant[i].data.size,
-                      v->vgf.constant[i].sparsity >= 0 ? ", sparse" : "");
-}
-
-static void print_line(tc_json_out *out, const char *line)
-{
-    ti_buf_printf(out->to, "  %s\n", line);
-}
-
-static void show_module(const view *v, size_t i)
-{
-    const tc_vgf_module *m = &v->vgf.module[i];
-    ti_buf_printf(v->to, "\nmodule %zu, %s: %s in %s, entry point %s, %zu bytes\n", i, m->name,
-                  WORD(kinds, m->type), WORD(languages, m->code_type), m->entry_point,
-                  m->code.size);
-}
-
-static void show(view *v)
-{
-    ti_buf_printf(v->to, "%s: VGF %d.%d.%d, %zu bytes\n", v->path, v->vgf.version[0],
-                  v->vgf.version[1], v->vgf.version[2], v->size);
-    show_ports(v, true);
-    show_ports(v, false);
-    show_segments(v);
-    show_tables(v);
-    for (size_t i = 0; i < v->vgf.n_module; i++) {
-        show_module(v, i);
-        const tc_vgf_module *m = &v->vgf.module[i];
-        if (m->type == TC_VGF_GRAPH)
-            each_line(v, m, print_line, &(tc_json_out){.to = v->to});
-    }
-    ti_buf_printf(v->to, "\n%-12s %zu of %zu kinds\n", "operators", v->survey.n_node,
-                  v->survey.n_op);
-    for (size_t i = 0; i < v->survey.n_op; i++)
-        ti_buf_printf(v->to, "  %6zu  %s\n", v->survey.op[i].count, v->survey.op[i].name);
-    if (v->problems)
-        ti_buf_printf(v->to, "\n"
-                             "not supported\n"
-                             "%s", v->problems);
-}
-
-/* ---- JSON --------------------------------------------------------------------------------------
- */
-
-static void json_slots(tc_json_out *out, const char *name, const tc_vgf_slots *slots)
+static void put_slots(tc_json_out *out, const char *name, const char *line,
+                      const tc_vgf_slots *slots)
 {
     ti_json_open(out, name, '[');
     for (size_t i = 0; i < slots->n; i++)
-        tc_json_object(out, NULL, TC_J("binding", slots->v[i].binding),
+        tc_show_object(out, NULL, line, TC_J("binding", slots->v[i].binding),
                        TC_J("resource", slots->v[i].resource));
     ti_json_close(out, ']');
 }
 
-static void json_ports(view *v, tc_json_out *out, bool in)
+static void put_sets(tc_json_out *out, const tc_vgf_segment *s)
 {
-    const tc_vgf_slots *slots = in ? &v->vgf.in : &v->vgf.out;
-    ti_json_open(out, in ? "inputs" : "outputs", '[');
-    for (size_t i = 0; i < slots->n; i++)
-        tc_json_object(out, NULL, TC_J("name", port_name(v, in, i)),
-                       TC_J("type", port_type(v, in, i)), TC_J("binding", slots->v[i].binding),
-                       TC_J("resource", slots->v[i].resource));
-    ti_json_close(out, ']');
-}
-
-static void json_tables(view *v, tc_json_out *out)
-{
-    ti_json_open(out, "resources", '[');
-    for (size_t i = 0; i < v->vgf.n_resource; i++) {
-        const tc_vgf_resource *r = &v->vgf.resource[i];
-        ti_json_open(out, NULL, '{');
-        tc_json_put(out, TC_J("category", WORD(categories, r->category)),
-                    TC_J("format", format_name(v, r->format)),
-                    TC_J("descriptor", descriptor_name(v, r->descriptor)));
-        tc_json_list(out, "shape", r->n_dim, r->dim);
-        tc_json_list(out, "strides", r->n_stride, r->stride);
-        if (r->aliases)
-            tc_json_put(out, TC_J("alias_group", r->alias));
-        if (r->sampler)
-            tc_json_object(out, "sampler", TC_J("min_filter", WORD(filters, r->sampler->min_filter)),
-                           TC_J("mag_filter", WORD(filters, r->sampler->mag_filter)),
-                           TC_J("address_u", WORD(addresses, r->sampler->address_u)),
-                           TC_J("address_v", WORD(addresses, r->sampler->address_v)),
-                           TC_J("border", WORD(borders, r->sampler->border)));
-        ti_json_close(out, '}');
+    ti_json_open(out, "sets", '[');
+    for (size_t k = 0; k < s->n_set; k++) {
+        tc_say(out, ", set %" PRIu32 " binds", s->set[k].index);
+        put_slots(out, NULL, " {binding}:{resource}", &s->set[k].slots);
     }
     ti_json_close(out, ']');
-    ti_json_open(out, "constants", '[');
-    for (size_t i = 0; i < v->vgf.n_constant; i++)
-        tc_json_object(out, NULL, TC_J("resource", v->vgf.constant[i].resource),
-                       TC_J("bytes", v->vgf.constant[i].data.size),
-                       TC_J("sparsity_dimension", v->vgf.constant[i].sparsity));
+    ti_json_open(out, "set_numbers", '[');
+    for (size_t k = 0; k < s->n_set; k++)
+        ti_json_put_int(out, NULL, s->set[k].index);
     ti_json_close(out, ']');
 }
 
-static void json_segments(const view *v, tc_json_out *out)
+static void put_pushed(tc_json_out *out, const tc_vgf_segment *s)
 {
-    ti_json_open(out, "segments", '[');
-    for (size_t i = 0; i < v->vgf.n_segment; i++) {
-        const tc_vgf_segment *s = &v->vgf.segment[i];
-        ti_json_open(out, NULL, '{');
-        tc_json_put(out, TC_J("name", s->name), TC_J("type", WORD(kinds, s->type)),
-                    TC_J("module", s->module));
-        ti_json_open(out, "sets", '[');
-        for (size_t k = 0; k < s->n_set; k++)
-            json_slots(out, NULL, &s->set[k].slots);
-        ti_json_close(out, ']');
-        ti_json_open(out, "set_numbers", '[');
-        for (size_t k = 0; k < s->n_set; k++)
-            ti_json_put_int(out, NULL, s->set[k].index);
-        ti_json_close(out, ']');
-        tc_json_list(out, "dispatch", TC_COUNT(s->dispatch), s->dispatch);
-        ti_json_open(out, "push_constants", '[');
-        for (size_t k = 0; k < s->n_push; k++)
-            tc_json_object(out, NULL, TC_J("stages", s->push[k].stages),
-                           TC_J("offset", s->push[k].offset), TC_J("size", s->push[k].size));
-        ti_json_close(out, ']');
-        json_slots(out, "inputs", &s->in);
-        json_slots(out, "outputs", &s->out);
-        tc_json_list(out, "constants", s->n_constant, s->constant);
-        ti_json_close(out, '}');
+    ti_json_open(out, "push_constants", '[');
+    for (size_t k = 0; k < s->n_push; k++) {
+        tc_say(out, ", push constants %" PRIu32 " to %" PRIu32, s->push[k].offset,
+               s->push[k].offset + s->push[k].size);
+        tc_json_object(out, NULL, TC_J("stages", s->push[k].stages),
+                       TC_J("offset", s->push[k].offset), TC_J("size", s->push[k].size));
     }
     ti_json_close(out, ']');
 }
 
-static void json_line(tc_json_out *out, const char *line)
+static void put_segment(tc_json_out *out, const tc_vgf_segment *s)
 {
-    ti_json_put_text(out, NULL, line);
+    ti_json_open(out, NULL, '{');
+    tc_show(out, "  {name}: {type} of module {module}", TC_J("name", s->name),
+            TC_J("type", WORD(kinds, s->type)), TC_J("module", s->module));
+    if (s->type == TC_VGF_GRAPH)
+        tc_say(out, ", %zu constants", s->n_constant);
+    else
+        tc_say(out, ", %" PRIu32 " x %" PRIu32 " x %" PRIu32 " groups", s->dispatch[0],
+               s->dispatch[1], s->dispatch[2]);
+    tc_json_list(out, "dispatch", TC_COUNT(s->dispatch), s->dispatch);
+    put_pushed(out, s);
+    put_sets(out, s);
+    put_slots(out, "inputs", "", &s->in);
+    put_slots(out, "outputs", "", &s->out);
+    tc_json_list(out, "constants", s->n_constant, s->constant);
+    tc_say(out, "\n");
+    ti_json_close(out, '}');
 }
 
-static void json_modules(view *v, tc_json_out *out)
+/* all: with the code of shaders, as JSON always has it. */
+static void put_modules(tc_json_out *out, view *v, bool all)
 {
     ti_json_open(out, "modules", '[');
     for (size_t i = 0; i < v->vgf.n_module; i++) {
         const tc_vgf_module *m = &v->vgf.module[i];
+        tc_say(out, "\nmodule %zu, ", i);
         ti_json_open(out, NULL, '{');
-        tc_json_put(out, TC_J("name", m->name), TC_J("type", WORD(kinds, m->type)),
-                    TC_J("entry_point", m->entry_point),
-                    TC_J("language", WORD(languages, m->code_type)), TC_J("bytes", m->code.size));
+        tc_show(out, "{name}: {type} in {language}, entry point {entry_point}, {bytes} bytes\n",
+                TC_J("name", m->name), TC_J("type", WORD(kinds, m->type)),
+                TC_J("entry_point", m->entry_point),
+                TC_J("language", WORD(languages, m->code_type)),
+                TC_J("bytes", m->code.size));
         ti_json_open(out, "code", '[');
-        each_line(v, m, json_line, out);
+        if (all || m->type == TC_VGF_GRAPH || !out->text)
+            put_code(out, v, m);
         ti_json_close(out, ']');
         ti_json_close(out, '}');
     }
     ti_json_close(out, ']');
 }
 
-static void json(view *v)
+static void put_file(tc_json_out *out, view *v)
 {
-    tc_json_out out = {.to = v->to};
-    ti_json_open(&out, NULL, '{');
-    tc_json_put(&out, TC_J("file", v->path), TC_J("format", "VGF"),
-                TC_J("version", ti_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
-                                               v->vgf.version[1], v->vgf.version[2])),
-                TC_J("bytes", v->size));
-    json_ports(v, &out, true);
-    json_ports(v, &out, false);
-    json_segments(v, &out);
-    json_tables(v, &out);
-    json_modules(v, &out);
-    ti_json_open(&out, "operators", '{');
-    for (size_t i = 0; i < v->survey.n_op; i++)
-        ti_json_put_int(&out, v->survey.op[i].name, (int64_t)v->survey.op[i].count);
-    ti_json_close(&out, '}');
-    tc_json_put(&out, TC_J("supported", (bool)(v->problems == NULL)),
-                TC_J("problems", v->problems));
-    ti_json_close(&out, '}');
+    const char *version = ti_text_format(&v->ctx->arena, "%d.%d.%d", v->vgf.version[0],
+                                         v->vgf.version[1], v->vgf.version[2]);
+    ti_json_open(out, NULL, '{');
+    tc_show(out, "{file}: {format} {version}, {bytes} bytes\n", TC_J("file", v->path),
+            TC_J("format", "VGF"), TC_J("version", version), TC_J("bytes", v->size));
+    put_ports(out, v, true);
+    put_ports(out, v, false);
+    tc_say(out, "\nsegments\n");
+    ti_json_open(out, "segments", '[');
+    for (size_t i = 0; i < v->vgf.n_segment; i++)
+        put_segment(out, &v->vgf.segment[i]);
+    ti_json_close(out, ']');
+    put_tables(out, v);
+    put_modules(out, v, false);
+    tc_say(out, "\n");
+    ti_inspect_kinds(out, "operators", &v->survey);
+    tc_show(out, "[\nnot supported\n{problems}]", TC_J("supported", (bool)(v->problems == NULL)),
+            TC_J("problems", v->problems));
+    ti_json_close(out, '}');
 }
 
 tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json, tc_buf *to)
 {
-    view v = {.ctx = ctx, .to = to, .path = path, .size = bytes.size};
+    view v = {.ctx = ctx, .path = path, .size = bytes.size};
     tc_module *module = NULL;
     TC_TRY(ti_vgf_read(ctx, path, bytes, &v.vgf));
     v.problems = ti_inspect_problems(ctx, ti_read_vgf, path, bytes);
@@ -364,29 +308,19 @@ tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_
         TC_TRY(ti_read_vgf(ctx, path, bytes, &module));
         ti_survey_module(module, &v.survey);
     }
-    if (as_json)
-        json(&v);
-    else
-        show(&v);
+    put_file(&(tc_json_out){.to = to, .text = !as_json}, &v);
     return TC_OK;
 }
 
 tc_status ti_inspect_vgf_code(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json,
                               tc_buf *to)
 {
-    view v = {.ctx = ctx, .to = to, .path = path, .size = bytes.size};
+    view v = {.ctx = ctx, .path = path, .size = bytes.size};
     TC_TRY(ti_vgf_read(ctx, path, bytes, &v.vgf));
-    tc_json_out out = {.to = to};
-    if (as_json) {
-        ti_json_open(&out, NULL, '{');
-        tc_json_put(&out, TC_J("file", path), TC_J("format", "VGF"));
-        json_modules(&v, &out);
-        ti_json_close(&out, '}');
-        return TC_OK;
-    }
-    for (size_t i = 0; i < v.vgf.n_module; i++) {
-        show_module(&v, i);
-        each_line(&v, &v.vgf.module[i], print_line, &out);
-    }
+    tc_json_out out = {.to = to, .text = !as_json};
+    ti_json_open(&out, NULL, '{');
+    tc_json_put(&out, TC_J("file", path), TC_J("format", "VGF"));
+    put_modules(&out, &v, true);
+    ti_json_close(&out, '}');
     return TC_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* measured_text.c -- what a device took, beside what was expected of it: a table, or JSON. */
+/* measured_text.c -- measured times of a device next to the expected ones: a table, or JSON. */
 #include "../cost/profile.h"
 
 #include "../base/json_out.h"

@@ -4,7 +4,7 @@
 
 #include "../base/json_out.h"
 
-enum { HINT_SHARE = 50 }; /* rows of at least one part in so many get their hint in the table */
+enum { HINT_SHARE = 50 }; /* rows of at least 1 / this of the total have a hint in the table */
 
 static const char *const heading[TC_PROFILE_BYS] = {"line", "module", "node", "operation"};
 
@@ -108,7 +108,7 @@ static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int wid
                 by == TC_PROFILE_BY_KIND || by == TC_PROFILE_BY_NODE ? "\n" : "       nodes\n");
 }
 
-/* What lies between streams is the CPU's. */
+/* The time between streams is the CPU's. */
 static void put_cpu(const tc_profile *p, tc_buf *out)
 {
     if (p->n_stream > 1 && !p->core.title)
@@ -187,7 +187,7 @@ static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
     ti_json_close(out, ']');
 }
 
-/* What a kernel on a Cortex-M does, and the instructions that it comes to. */
+/* The work of a kernel on a Cortex-M, and its instructions. */
 static void json_counts(const tc_profile *p, const tc_profile_entry *e, tc_json_out *out)
 {
     tc_json_put(out, TC_J("instructions", e->cost.cycles / p->core.factor));

@@ -118,7 +118,7 @@ static bool has_kernels(const tc_compiled *c)
     return c->target.machine->packing == TC_PACKED_C && c->written.planned;
 }
 
-/* By which kernel each layer is computed, beside a library. */
+/* Which kernel computes each layer, with a library. */
 static void put_layers_json(tc_json_out *out, const tc_written *w)
 {
     ti_json_open(out, "library", '{');
@@ -187,6 +187,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     ti_json_put_text(&out, "target", c->target.text);
     if (w)
         tc_json_put(&out, TC_J("file", w->path), TC_J("bytes", w->bytes));
+    if (w && w->code)
+        tc_json_object(&out, "flash", TC_J("constants", w->bytes - w->code), TC_J("code", w->code));
     if (w && w->memory)
         ti_json_put_int(&out, "memory", (int64_t)w->memory);
     if (w && w->vectors)
@@ -303,6 +305,25 @@ static void put_sizes(const tc_many_sizes *many, tc_buf *out)
     ti_buf_printf(out, ", tried at %zu size%s", many->n_tried, many->n_tried == 1 ? "" : "s");
 }
 
+/* C for a Cortex-M. */
+static bool is_core_source(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C && c->written.name;
+}
+
+/* ", 12 operators on cortex-m55 (3 in float), 2 left to the caller": conversions at the ends are
+ * not part of the program. */
+static void put_core(const tc_compiled *c, size_t nodes, tc_buf *out)
+{
+    ti_buf_printf(out, ", %zu operators on %s", nodes + (c->core ? 0 : c->written.outside),
+                  c->target.name);
+    if (c->core)
+        ti_buf_printf(out, ", %zu on %s", c->core_nodes + c->written.outside, c->target.core->name);
+    if (c->written.floats)
+        ti_buf_printf(out, " (%zu in float)", c->written.floats);
+    ti_buf_printf(out, ", %zu left to the caller", ti_left_outside(c));
+}
+
 void ti_report_line(const tc_compiled *c, tc_buf *out)
 {
     const tc_written *w = &c->written;
@@ -315,16 +336,17 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                   c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
         ti_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
-    else if (c->core)
-        ti_buf_printf(out, ", %zu operators on %s, %zu on %s, %zu left to the caller", nodes,
-                      c->target.name, c->core_nodes, c->target.core->name,
-                      c->split.n_left - c->core_nodes);
+    else if (c->core || is_core_source(c))
+        put_core(c, nodes, out);
     else if (c->split.n_region || c->split.n_left) {
         ti_buf_printf(out, ", %zu operators on %s, ", nodes, c->target.text);
         ti_buf_printf(out, w->shaders || w->whole ? "%zu in shaders" : "%zu on the CPU",
                       c->split.n_left);
     }
-    if (w->bytes)
+    if (w->code)
+        ti_buf_printf(out, ", %zu bytes of flash (%zu of constants, about %zu of code)", w->bytes,
+                      w->bytes - w->code, w->code);
+    else if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
     if (c->many)
         put_sizes(c->many, out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* align.c -- programs of several sizes side by side.
+/* align.c -- aligns the programs of several sizes.
  *
- * All came from one model by one road, so their nodes follow each other in the same order.  What
- * changes nothing at one size was left out there: a SLICE of everything, a PAD by nothing.  Such a
- * node is put back where it is missing. */
+ * All were compiled from one model by the same passes, so their nodes are in the same order.  An
+ * operator that is the identity at one size was removed there: a SLICE of everything, a PAD by 0.
+ * Such a node is inserted again. */
 #include "sizes.h"
 
 tc_series ti_place_dim(const tc_aligned *a, size_t place, int axis)
@@ -40,7 +40,7 @@ static bool may_be_missing(tc_op op)
            op == TC_OP_tosa_reshape;
 }
 
-/* Fields that may differ: general.c says them by shapes. */
+/* Fields that may differ: general.c expresses them by shapes. */
 static bool may_differ(tc_op op, const char *field)
 {
     switch (op) {
@@ -113,7 +113,7 @@ static size_t redirected(const merge *m, size_t place, tc_val v)
     return SIZE_MAX;
 }
 
-/* Whether the node stands in the row; take: and it is put there. */
+/* Whether the node belongs to the row; take: and it is added. */
 static bool stands_in(merge *m, tc_row *row, const tc_node *node, bool take)
 {
     tc_aligned *a = m->a;
@@ -177,7 +177,7 @@ static tc_row *insert_row(tc_aligned *a, size_t at, const tc_node *node)
     return &a->row[at];
 }
 
-/* The place that holds v at this point and is no constant; inputs and results of rows. */
+/* The row result with v at this point that is not a constant; inputs and results of rows. */
 static size_t place_of(const merge *m, tc_val v)
 {
     const tc_aligned *a = m->a;
@@ -227,7 +227,7 @@ static bool same_type_at(const merge *m, size_t place, const tc_row *row)
 
 /* ---- one program ---- */
 
-/* Its next node that is no constant; NULL: there is none. */
+/* Its next node that is not a constant; NULL: none. */
 static const tc_node *next_node(merge *m)
 {
     while (m->node < m->g->n_node && m->g->node[m->node]->op == TC_OP_const)
@@ -308,7 +308,7 @@ static bool take_first(tc_aligned *a)
     a->n_out = g->n_out;
     a->in = tc_new_n(&a->ctx->arena, size_t, a->n_in + 1);
     a->out = tc_new_n(&a->ctx->arena, size_t, a->n_out + 1);
-    size_t *of = tc_new_n(&a->ctx->arena, size_t, g->n_val); /* the place of a value, + 1 */
+    size_t *of = tc_new_n(&a->ctx->arena, size_t, g->n_val); /* the index of a value, + 1 */
     for (size_t i = 0; i < a->n_in; i++) {
         a->in[i] = new_place(a, false);
         a->place[a->in[i]].at[0] = g->in[i];

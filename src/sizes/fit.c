@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fit.c -- a number that depends on sizes, as a formula of dimensions.
+/* fit.c -- a quantity that depends on sizes, as a formula of dimensions.
  *
- * Tried in this order, x and y being dimensions, other letters numbers:
+ * Tried in this order, x and y being dimensions, other letters constants:
  *     c    x    a x + b    max(x, c), min(x, c)    x * F, c * F    x + G, x - G
  *     (a x + b) / c rounded down    c +- (x + b) mod m    x + c +- (x + b) mod m
- * where F is any of them and G one of the first three.  What fits all points and is tried first is
- * taken; whether it holds elsewhere is for other points to say. */
+ * where F is any of them and G one of the first three.  The first that fits all points is taken;
+ * other points verify it. */
 #include "sizes.h"
 
 enum { DEEPEST = 3, MOST_DIVISOR = 32, MOST_FACTOR = 8, NEAR_ATOMS = 48 };
@@ -138,7 +138,8 @@ static const tc_size_formula *limited(tc_atoms *atoms, const tc_series *s, const
     return NULL;
 }
 
-/* floor((up x + b) / c): b lies between the largest of c s - up x and the least of c s + c - 1 - up x. */
+/* floor((up x + b) / c): b is between the largest of c s - up x and the least of c s + c - 1 - up
+ * x. */
 static const tc_size_formula *quotient(tc_atoms *atoms, const tc_series *s,
                                        const tc_size_formula *x)
 {

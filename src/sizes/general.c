@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* general.c -- the aligned programs as one: dimensions that differ are open, and what depends on them
- * is computed by operators on shapes (general_shapes.c); inputs, constants and windows have files of
- * their own. */
+/* general.c -- the aligned programs as one: dimensions that differ are open, and what depends on
+ * them is computed by operators on shapes (general_shapes.c); inputs, constants and windows have
+ * separate files. */
 #include "general.h"
 
-/* ---- operands that are no constants at some points: shapes of rows that are missing there ---- */
+/* ---- operands that are not constants at some points: shapes of rows that are missing there
+ * ---- */
 
 /* What a row would have there to change nothing. */
 static int64_t neutral(const tc_aligned *a, const tc_row *row, int operand, size_t i, size_t p)

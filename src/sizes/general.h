@@ -11,7 +11,7 @@ typedef struct tc_general {
     tc_graph *g;
     tc_atoms atoms;
     tc_map constant; /* place.at[] => the constant in g */
-    tc_map number;   /* formula's numbers at all points => a shape of one value in g */
+    tc_map number;   /* values of the formula at all points => a shape of one value in g */
     const tc_row *row;
 } tc_general;
 
@@ -26,8 +26,8 @@ tc_val ti_general_shape(tc_general *m, const int64_t *v, int64_t n);
 /* The type of a value with TC_OPEN for every dimension that differs between points. */
 const tc_type *ti_open_type(const tc_general *m, size_t place);
 
-/* The formula of a series; one that does not hold at the points that try it is fitted to them too.
- * what: for the message where there is none. */
+/* The formula of a series; one that fails at a verifying point is fitted to it too. what: for the
+ * message where there is none. */
 TC_MUST_USE tc_status ti_solve_size(tc_general *m, const tc_series *s, size_t near,
                                     const char *what, const tc_size_formula **out);
 /* A formula as a shape of one value. */

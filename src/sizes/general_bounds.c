@@ -3,7 +3,7 @@
  * are asserted at its beginning. */
 #include "general.h"
 
-/* Nodes of an assertion are told by what it says. */
+/* Nodes of an assertion are identified by its content. */
 static void assert_equal(tc_general *m, tc_val x, tc_val y, const char *what)
 {
     tc_aligned *a = m->a;
@@ -14,8 +14,8 @@ static void assert_equal(tc_general *m, tc_val x, tc_val y, const char *what)
                  loc);
 }
 
-/* A dimension that nobody else reads: where an asserted shape has another reader, the reference model
- * (2026.8) stops. */
+/* A dimension without other readers: where an asserted shape has another reader, the reference
+ * model (2026.8) stops. */
 static tc_val put_dim(tc_general *m, size_t input, int axis)
 {
     tc_attr_tosa_axis *attr = tc_new(&m->a->ctx->arena, tc_attr_tosa_axis);

@@ -26,7 +26,7 @@ static bool same_everywhere(const tc_aligned *a, size_t place)
     return true;
 }
 
-/* All its numbers at all points are one. */
+/* All its elements at all points are equal. */
 static bool one_number(const tc_aligned *a, size_t place)
 {
     tc_tensor first = ti_point_tensor(a, place, 0);
@@ -85,7 +85,7 @@ static bool is_slice(tc_tensor whole, tc_tensor t, const int64_t *start)
     return true;
 }
 
-/* Where a constant of every point lies in the largest: from the beginning of each axis, or up to its
+/* Offset of every point's constant in the largest: from the beginning of each axis, or up to its
  * end. */
 static bool find_slice(const tc_aligned *a, size_t place, bool *from_end)
 {
@@ -190,7 +190,7 @@ static bool is_number(const tc_aligned *a, size_t place, tc_series *n)
     return true;
 }
 
-/* Operands that have to be constants: no tensor that is computed can stand there. */
+/* Operands that have to be constants: a computed tensor is not allowed. */
 static bool must_be_constant(tc_op op, int operand)
 {
     switch (op) {

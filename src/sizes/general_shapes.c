@@ -95,7 +95,7 @@ tc_status ti_solve_size(tc_general *m, const tc_series *s, size_t near, const ch
     return TC_OK;
 }
 
-/* n series as one shape: runs of numbers stay together. */
+/* n series as one shape: runs of values stay together. */
 tc_status ti_put_shape(tc_general *m, const tc_series *s, int n, size_t near, const char *what,
                        tc_val *out)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sizes.h -- one TOSA program for many sizes, out of programs that were compiled for some of them.
  *
- * The road works on shapes that are known.  So it is walked at several sizes of what a model leaves
- * open, and the programs that come out are laid side by side (align.c): node by node they are the
- * same, and only extents, the contents of shapes, paddings of windows and constants that grow with a
- * size differ.  Each of these numbers is found as a formula of dimensions that are known when the
- * program runs (fit.c), and written with TOSA 1.1's operators on shapes (general.c).  Formulas come
- * from some of the sizes, and have to hold at all of them.
+ * Passes need static shapes.  So a model with open sizes is compiled at several of them, and the
+ * programs are aligned (align.c): node by node they are the same, and only extents, the contents of
+ * shapes, paddings of windows and constants that grow with a size differ.  Each of these is fitted
+ * by a formula of dimensions known at run time (fit.c), and written with TOSA 1.1's operators on
+ * shapes (general.c).  Formulas come from some of the sizes, and have to hold at all of them.
  *
  * A point is one choice of all open sizes. */
 #ifndef TC_SIZES_H
@@ -50,8 +49,8 @@ typedef struct tc_aligned {
     size_t n_in, n_out;
 } tc_aligned;
 
-/* align.c: the programs of points 0 .. n_point - 1, laid side by side; they are TOSA, of one graph.
- * Says which nodes differ at which sizes where that cannot be done. */
+/* align.c: aligns the programs of points 0 .. n_point - 1; they are TOSA, of one graph. On failure
+ * reports which nodes differ at which sizes. */
 TC_MUST_USE tc_status ti_align(tc_aligned *a);
 /* The same for one more program; false, and nothing is said nor changed: it does not fit.  */
 bool ti_align_more(tc_aligned *a, const tc_module *module, const char *text);
@@ -101,7 +100,7 @@ typedef struct tc_atoms {
 /* The dimensions of a value that differ between points become atoms. */
 void ti_atoms_add(tc_atoms *atoms, size_t place);
 /* A formula that gives the series at the fitted points; near: dimensions of this value are tried
- * before those of others; SIZE_MAX: none are.  NULL: there is none of the kinds that are tried. */
+ * before those of others; SIZE_MAX: none are.  NULL: no such formula. */
 tc_size_formula *ti_fit(tc_atoms *atoms, const tc_series *s, size_t near);
 /* Whether a formula holds at the other points; *p: where it does not. */
 bool ti_fit_holds(const tc_aligned *a, const tc_size_formula *f, const tc_series *s, size_t *p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* color.c -- asks about each node, and which level it stands on.
+/* color.c -- colours each node and computes its level.
  *
  * Levels keep the order: whatever the accelerator computes on level k needs from the CPU only what
  * the CPU computes on levels up to k, which needs from the accelerator only levels below.
@@ -11,26 +11,42 @@
  * So all accelerator nodes of one level can be one region. */
 #include "color.h"
 
-/* u8 codes are read or written: a region's border, whatever operator of the model it stands beside. */
+#include <strings.h>
+
+/* u8 codes are read or written: a region's border, whatever operator it is next to. */
 static bool is_border(const tc_graph *g, const tc_node *node)
 {
     return node->op == TC_OP_tosa_rescale && (ti_type_of(g, node->in[0])->dtype == TC_u8 ||
                                               ti_type_of(g, node->out[0])->dtype == TC_u8);
 }
 
-/* A name: the node's own, its result's, or the operator, PyTorch's or ours. */
+/* "aten.pow.Tensor_Scalar", "onnx.Pow" and "tflite.POW" without the format: as inspect prints them. */
+static const char *source_operator(const tc_loc *loc)
+{
+    const char *dot = loc->target ? strchr(loc->target, '.') : NULL;
+    return dot ? dot + 1 : loc->target;
+}
+
+/* All of it, or up to the overload: "pow" of "pow.Tensor_Scalar". */
+static bool begins(const char *operator, const char *name)
+{
+    size_t n = strlen(name);
+    return operator && strncasecmp(operator, name, n) == 0 && (!operator[n] || operator[n] == '.') && n;
+}
+
+/* An operator: ours, or the source's with or without its format and overload.  Case-insensitive. */
+static bool is_operator(const tc_node *node, const char *name)
+{
+    return strcasecmp(tc_ops[node->op].name, name) == 0 || begins(source_operator(node->loc), name) ||
+           (strchr(name, '.') && begins(node->loc->target, name));
+}
+
+/* A name: an operator's, the node's own, or its result's. */
 static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
 {
     const tc_loc *loc = node->loc;
-    if (ti_text_eq(tc_ops[node->op].name, name) || (loc->node && ti_text_eq(loc->node, name)))
+    if (is_operator(node, name) || (loc->node && ti_text_eq(loc->node, name)))
         return true;
-    if (loc->target) {
-        size_t n = strlen(name);
-        const char *target = strncmp(loc->target, "aten.", 5) == 0 ? loc->target + 5 : loc->target;
-        if (ti_text_eq(loc->target, name) || ti_text_eq(target, name) ||
-            (strncmp(target, name, n) == 0 && target[n] == '.'))
-            return true;
-    }
     for (int i = 0; i < node->n_out; i++)
         if (g->val[node->out[i]]->name && ti_text_eq(g->val[node->out[i]]->name, name))
             return true;
@@ -47,23 +63,67 @@ static tc_status unknown_name(tc_ctx *ctx, const tc_graph *g, const char *name)
         if (g->node[k]->loc->node)
             ti_text_nearer(name, g->node[k]->loc->node, &least, &best);
         ti_text_nearer(name, tc_ops[g->node[k]->op].name, &least, &best);
+        if (source_operator(g->node[k]->loc))
+            ti_text_nearer(name, source_operator(g->node[k]->loc), &least, &best);
     }
     if (best)
         ti_note(ctx, NULL, "did you mean '%s'?", best);
+    ti_note(ctx, NULL, "it takes nodes as 'tosac explain' names them, and operators as 'tosac inspect' or "
+                       "'tosac explain' do");
     return status;
+}
+
+static void keep(const tc_graph *g, size_t k, tc_color *c)
+{
+    c->why[k] = is_border(g, g->node[k]) ? NULL : "by --cpu";
+}
+
+/* The nodes lowered from a source node of that name: those with its location, if none has the
+ * name. */
+static bool keep_successors(const tc_graph *g, const tc_node *source, const char *name, tc_color *c)
+{
+    bool any = false;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->loc == source->loc && is_named(g, g->node[k], name))
+            return true;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (g->node[k]->loc == source->loc && g->node[k]->op != TC_OP_const) {
+            any = true;
+            keep(g, k, c);
+        }
+    return any;
+}
+
+/* By the names of the original program.  *known: it has the name. */
+static bool keep_by_source(const tc_graph *g, const tc_graph *source, const char *name, tc_color *c,
+                           bool *known)
+{
+    bool any = false;
+    for (size_t k = 0; source && k < source->n_node; k++)
+        if (source->node[k]->op != TC_OP_const && source->node[k]->loc->file &&
+            is_named(source, source->node[k], name)) {
+            *known = true;
+            any |= keep_successors(g, source->node[k], name, c);
+        }
+    return any;
 }
 
 static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_request *r, tc_color *c)
 {
     for (size_t i = 0; i < r->n_cpu; i++) {
-        bool any = false;
+        bool any = false, known = false;
         for (size_t k = 0; k < g->n_node; k++)
             if (is_named(g, g->node[k], r->cpu[i])) {
                 any = true;
-                c->why[k] = is_border(g, g->node[k]) ? NULL : "by --cpu";
+                keep(g, k, c);
             }
-        if (!any)
+        any |= keep_by_source(g, r->source, r->cpu[i], c, &known);
+        if (!any && !known)
             return unknown_name(ctx, g, r->cpu[i]);
+        if (!any)
+            ti_warning(ctx, &(tc_loc){.file = g->module->file}, TC_E_NO_EFFECT,
+                       "--cpu %s has no effect: it was removed or became part of other operators",
+                       r->cpu[i]);
     }
     return TC_OK;
 }
@@ -79,12 +139,12 @@ static bool all_counts(const tc_graph *g, const tc_node *node)
     return node->n_in > 0 && !tc_ops[node->op].tosa;
 }
 
-/* Counting on the way to the accelerator (places, lengths, masks) stays on the CPU once a node
- * there needs it: a region of its own, and a border more, would cost more than it saves. */
+/* Index arithmetic for the accelerator (indices, lengths, masks) stays on the CPU once a node there
+ * needs it: another region, and its border, would cost more than it saves. */
 static void keep_counts(tc_ctx *ctx, const tc_graph *g, tc_color *c)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    bool *onward = tc_new_n(&ctx->scratch, bool, g->n_val); /* comes to the accelerator later */
+    bool *onward = tc_new_n(&ctx->scratch, bool, g->n_val); /* joins the accelerator later */
     bool *wanted = tc_new_n(&ctx->scratch, bool, g->n_val); /* on the CPU, on such a way */
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* color.h -- what color.c tells split.c about the program's nodes. */
+/* color.h -- what color.c computes of the program's nodes, for split.c. */
 #ifndef TC_COLOR_H
 #define TC_COLOR_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.c -- regions become graphs, and calls stand for them. */
+/* split.c -- regions become graphs, and calls replace them. */
 #include "split.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 typedef struct cutting {
     tc_ctx *ctx;
     tc_module *module;
-    tc_graph from; /* the program as it was */
+    tc_graph from; /* the original program */
     tc_graph *main;
     const tc_split_request *request;
     tc_color color;
@@ -18,6 +18,8 @@ typedef struct cutting {
     int32_t *region_of;   /* by old value: the level of the region that makes it, or -1 */
     bool *crosses;        /* by old value: made in a region and read outside of it */
     bool *fixed;          /* by old value: it depends on constants alone */
+    size_t *from_port;    /* by old value: the program's input that it is, or is made from alone */
+    size_t *to_port;      /* by old value: the first output that it is, or that is made from it alone */
 } cutting;
 
 /* A value in the program, or in a region. */
@@ -85,10 +87,64 @@ static void find_crossings(cutting *c)
     }
 }
 
+/* ---- the order of ports ---- */
+
+/* The only operand that is not a constant, or none. */
+static tc_val lone_operand(const tc_graph *g, const tc_node *node)
+{
+    tc_val lone = TC_NONE;
+    for (int i = 0; i < node->n_in; i++) {
+        if (!node->in[i] || ti_is_const(g, node->in[i]) || node->in[i] == lone)
+            continue;
+        if (lone)
+            return TC_NONE;
+        lone = node->in[i];
+    }
+    return lone;
+}
+
+/* The port of the program that a value is, through conversions; the number of ports if none. */
+static void find_ports(cutting *c)
+{
+    const tc_graph *g = &c->from;
+    for (size_t v = 0; v < g->n_val; v++) {
+        c->from_port[v] = g->n_in;
+        c->to_port[v] = g->n_out;
+    }
+    for (size_t i = g->n_in; i-- > 0;)
+        c->from_port[g->in[i]] = i;
+    for (size_t i = g->n_out; i-- > 0;)
+        c->to_port[g->out[i]] = i;
+    for (size_t k = 0; k < g->n_node; k++) {
+        tc_val v = lone_operand(g, g->node[k]);
+        for (int i = 0; v && i < g->node[k]->n_out; i++)
+            c->from_port[g->node[k]->out[i]] = c->from_port[v];
+    }
+    for (size_t k = g->n_node; k-- > 0;) {
+        tc_val v = lone_operand(g, g->node[k]);
+        for (int i = 0; v && i < g->node[k]->n_out; i++)
+            if (c->to_port[g->node[k]->out[i]] < c->to_port[v])
+                c->to_port[v] = c->to_port[g->node[k]->out[i]];
+    }
+}
+
+/* Old values in the order of the program's ports; others after them. */
+static void sort_by_port(tc_val *v, size_t n, const size_t *port)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && port[v[k]] < port[v[k - 1]]; k--) {
+            tc_val lower = v[k];
+            v[k] = v[k - 1];
+            v[k - 1] = lower;
+        }
+}
+
+/* ---- regions ---- */
+
 typedef struct region {
     tc_graph *graph;
     tc_val *inside;   /* by old value */
-    tc_val *operand;  /* in the program */
+    tc_val *operand;  /* old values */
     size_t n_operand, cap_operand;
 } region;
 
@@ -110,7 +166,21 @@ static void take_operand(cutting *c, region *r, tc_val v)
     r->inside[v] = ti_graph_input(r->graph, ti_type_carried(c->ctx, ti_type_of(&c->from, v)),
                                   c->from.val[v]->name);
     tc_grow(&c->ctx->arena, r->operand, r->n_operand, r->cap_operand);
-    r->operand[r->n_operand++] = c->now[v];
+    r->operand[r->n_operand++] = v;
+}
+
+/* Inputs and outputs of the region, and operands and results of its call, in the program's order. */
+static void order_ports(cutting *c, region *r, tc_val *result, size_t n_result)
+{
+    sort_by_port(r->operand, r->n_operand, c->from_port);
+    sort_by_port(result, n_result, c->to_port);
+    for (size_t i = 0; i < r->n_operand; i++) {
+        r->graph->in[i] = r->inside[r->operand[i]];
+        r->graph->val[r->graph->in[i]]->index = (int)i;
+        r->operand[i] = c->now[r->operand[i]];
+    }
+    for (size_t i = 0; i < n_result; i++)
+        ti_graph_output(r->graph, r->inside[result[i]]);
 }
 
 static void call_region(cutting *c, region *r, const tc_val *result, size_t n_result,
@@ -130,7 +200,7 @@ static void call_region(cutting *c, region *r, const tc_val *result, size_t n_re
     }
 }
 
-/* All accelerator nodes of a level, as a graph; nothing when there is none. */
+/* All accelerator nodes of a level, as a graph; nothing when there are none. */
 static size_t cut_region(cutting *c, uint32_t level, size_t number)
 {
     const tc_graph *g = &c->from;
@@ -159,11 +229,12 @@ static size_t cut_region(cutting *c, uint32_t level, size_t number)
             if (c->crosses[node->out[i]]) {
                 tc_grow(&c->ctx->arena, result, n_result, cap);
                 result[n_result++] = node->out[i];
-                ti_graph_output(r.graph, r.inside[node->out[i]]);
             }
     }
-    if (r.graph)
-        call_region(c, &r, result, n_result, loc);
+    if (!r.graph)
+        return 0;
+    order_ports(c, &r, result, n_result);
+    call_region(c, &r, result, n_result, loc);
     return n_node;
 }
 
@@ -212,7 +283,10 @@ tc_status ti_split(tc_ctx *ctx, tc_module *module, const tc_split_request *reque
     c.region_of = tc_new_n(&ctx->arena, int32_t, c.from.n_val);
     c.crosses = tc_new_n(&ctx->arena, bool, c.from.n_val);
     c.fixed = tc_new_n(&ctx->arena, bool, c.from.n_val);
+    c.from_port = tc_new_n(&ctx->arena, size_t, c.from.n_val);
+    c.to_port = tc_new_n(&ctx->arena, size_t, c.from.n_val);
     find_fixed(&c);
+    find_ports(&c);
     find_crossings(&c);
     tc_graph fresh = ti_graph_empty(module, c.from.name);
     fresh.facts = c.from.facts;

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split.h -- who runs what.
+/* split.h -- partitions a program between accelerator and CPU.
  *
  * The program's nodes are coloured, accelerator or CPU; those for the accelerator are gathered into
  * as few regions as the order allows; each region becomes a graph of the module, and a `call`
- * stands for it in the program.  A call's operands and results have the very types of the region's
- * inputs and outputs, so every conversion at a border is a node of the program; but u8, which TOSA
- * has not, is passed as i8 of the same bytes, for a RESCALE that reads or writes it unsigned. */
+ * replaces it in the program.  A call's operands and results have the types of the region's inputs
+ * and outputs, so every conversion at a border is a node of the program; but u8, which TOSA lacks,
+ * is passed as i8 of the same bytes, for a RESCALE that reads or writes it unsigned. */
 #ifndef TC_SPLIT_H
 #define TC_SPLIT_H
 
 #include "../ir/graph.h"
 
-/* Whether the accelerator takes the node; if not, *why says so: a clause after "stays on the CPU:
- * ". */
+/* Whether the accelerator takes the node; if not, *why: a clause after "stays on the CPU: ". */
 typedef bool tc_split_ask(void *who, const tc_graph *g, const tc_node *node, const char **why);
 
 typedef struct tc_split_request {
@@ -22,6 +21,7 @@ typedef struct tc_split_request {
     void *who;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
+    const tc_graph *source; /* the original program, whose names are accepted too; or NULL */
     const tc_map *left; /* by the name of the model's node: why it stays there too; or NULL */
     bool keep_sums; /* who narrows sums of products of the CPU's stays there: it has integers, too */
 } tc_split_request;

@@ -5,9 +5,9 @@
  *
  *     after = call(.., before, ..);  mutate before -> after
  *
- * becomes a variable of that region: declared with what the buffer starts with, read in front,
- * written behind; the call loses an operand, and a result that nobody else reads, and the program a
- * buffer. */
+ * becomes a variable of that region: declared with the buffer's initial value, read at the start,
+ * written at the end; the call loses an operand, and a result without other readers, and the
+ * program a buffer. */
 #include "split.h"
 
 typedef struct holder {
@@ -16,7 +16,7 @@ typedef struct holder {
     tc_node *call;
 } holder;
 
-/* Whether anybody but the call reads the value, or, where it is not NULL, but that mutation. */
+/* Whether the value has a reader besides the call, or, if not NULL, that mutation. */
 static bool read_elsewhere(const holder *h, tc_val v, const tc_mutation *own)
 {
     const tc_graph *g = h->program;

@@ -8,7 +8,7 @@
 #define TC_CORTEXM_CALL_H
 
 #include "cpu.h"
-#include "machine.h"
+#include "../machine/machine.h"
 
 /* Of what release the operators are; they change from one to the next. */
 #define TC_CM_RELEASE "1.4"

@@ -4,7 +4,7 @@
  * The TOSA judge has looked already: profile, extensions and level hold.  One row is one limit:
  * operator, the set it belongs to, the question, and what is said when the answer is yes.  A
  * machine's record says which sets hold for it. */
-#include "machine.h"
+#include "target.h"
 
 enum { ALL = TC_LIMITS_NPU, SMALL = TC_LIMITS_SMALL };
 

@@ -3,6 +3,7 @@
 #include "target.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 typedef struct {
     const char *word, *spec;
@@ -31,31 +32,25 @@ static uint32_t features_named(tc_str word, int minor)
     return all;
 }
 
-static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word)
+static tc_status unknown_word(tc_ctx *ctx, const char *text, tc_str word, int minor)
 {
     const char *name = ti_text_copy(&ctx->arena, word);
     tc_status status = ti_usage(
         ctx, "the target '%s' asks for '%s', which is not a profile or extension", text, name);
-    const char *nearest = NULL;
-    size_t least = 3;
-    for (int i = 0; i < TC_FEATURE_COUNT; i++) {
-        size_t d = ti_text_distance(name, features[i].word);
-        if (d < least) {
-            least = d;
-            nearest = features[i].word;
-        }
-    }
+    const char *near = NULL;
+    size_t least = (strlen(name) + 1) / 2;
+    for (int i = 0; i < TC_FEATURE_COUNT; i++)
+        if (features[i].since <= minor)
+            ti_text_nearer(strcasecmp(name, features[i].word) ? name : features[i].word,
+                           features[i].word, &least, &near);
     if (features_named(word, 1))
         ti_note(ctx, NULL, "'%s' is of TOSA 1.1: TOSA-1.1+...", name);
-    else if (nearest)
-        ti_note(ctx, NULL, "did you mean '%s'?", nearest);
+    else if (near)
+        ti_note(ctx, NULL, "did you mean '%s'?", near);
+    else
+        ti_note(ctx, NULL, "profiles are INT and FP; 'tosac targets' lists the extensions");
     return status;
 }
-
-static const tc_machine *const machines[] = {
-#define MACHINE(name) &tc_machine_##name,
-#include "machine.def"
-};
 
 static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_target *out)
 {
@@ -68,7 +63,7 @@ static tc_status parse_spec(tc_ctx *ctx, const char *text, const char *spec, tc_
         at += strcspn(at, "+");
         uint32_t found = features_named((tc_str){word, (size_t)(at - word)}, out->minor);
         if (!found)
-            return unknown_word(ctx, text, (tc_str){word, (size_t)(at - word)});
+            return unknown_word(ctx, text, (tc_str){word, (size_t)(at - word)}, out->minor);
         out->tosa |= found;
     }
     if (!(out->tosa & (BASE_INT | BASE_FP)))
@@ -85,60 +80,14 @@ static bool is_spec(const char *text)
     return ti_text_starts(text, "TOSA-1.0") || ti_text_starts(text, "TOSA-1.1");
 }
 
-static bool is_machine(const tc_machine *m, const char *text)
+/* Whether the text names the machine, and which of its sizes. */
+static bool is_machine(const tc_machine *m, const char *text, const tc_npu_machine **npu)
 {
-    if (!m->sizes)
-        return ti_text_eq(text, m->name);
-    if (!ti_text_starts(text, m->name))
-        return false;
-    char size[16];
-    int n = snprintf(size, sizeof size, " %s ", text + strlen(m->name));
-    return n > 2 && n < (int)sizeof size && strspn(size + 1, "0123456789") == (size_t)n - 2 &&
-           strstr(m->sizes, size);
-}
-
-/* The names of a machine, one a size; the nearest to the text is kept. */
-static void nearer_size(tc_ctx *ctx, const tc_machine *m, const char *text, size_t *least,
-                        const char **best)
-{
-    if (!m->sizes)
-        ti_text_nearer(text, m->name, least, best);
-    for (const char *at = m->sizes ? m->sizes + 1 : ""; *at; at += strcspn(at, " ") + 1)
-        ti_text_nearer(text,
-                       ti_text_format(&ctx->arena, "%s%.*s", m->name, (int)strcspn(at, " "), at),
-                       least, best);
-}
-
-/* "ethos-u85" and "u85" are parts of the machine's name ethos-u85-SIZE, "m55" of cortex-m55; names of
- * TOSA have extensions in them. */
-static bool is_part(const tc_machine *m, const char *text)
-{
-    return strlen(text) > 2 && strstr(m->name, text) && !ti_text_starts(m->name, "TOSA");
-}
-
-static tc_status unknown_target(tc_ctx *ctx, const char *text)
-{
-    tc_status status = ti_usage(ctx, "the target '%s' is unknown", text);
-    size_t least = ti_text_far(text);
-    const char *best = NULL;
-    const tc_machine *part = NULL;
-    for (size_t i = 0; i < TC_COUNT(machines) && !part; i++)
-        part = is_part(machines[i], text) ? machines[i] : NULL;
-    if (part && !part->sizes)
-        best = part->name;
-    for (size_t i = 0; i < TC_COUNT(machines) && !part; i++)
-        nearer_size(ctx, machines[i], text, &least, &best);
-    if (best)
-        ti_note(ctx, NULL, "did you mean '%s'?", best);
-    for (size_t i = 0; i < TC_COUNT(machines); i++)
-        if (machines[i]->sizes && (is_part(machines[i], text) || ti_text_starts(text, machines[i]->name)))
-            ti_note(ctx, NULL, "%sSIZE comes with the sizes%s", machines[i]->name,
-                    machines[i]->sizes);
-    ti_note(ctx, NULL,
-            "targets are TOSA-1.0+INT (+FP, +int16, ...), vgf, ethos-u55-128, ethos-u65-256, "
-            "ethos-u85-256 and their sizes, cortex-m0plus to cortex-m85, "
-            "ethos-u55-128+cortex-m55 and so on, cpu");
-    return status;
+    *npu = NULL;
+    for (size_t i = 0; i < m->n_npu; i++)
+        if (ti_text_eq(text, m->npu[i].name))
+            *npu = &m->npu[i];
+    return *npu || (m->packing != TC_PACKED_STREAM && ti_text_eq(text, m->name));
 }
 
 /* "ethos-u55-128+cortex-m55": the plus of a machine, none of TOSA's. */
@@ -176,18 +125,16 @@ tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
             out->machine = &tc_machine_tosa_u55;
         return TC_OK;
     }
-    for (size_t i = 0; i < TC_COUNT(machines); i++) {
-        const tc_machine *m = out->machine = machines[i];
+    for (size_t i = 0; (out->machine = ti_machine_at(i)) != NULL; i++) {
+        const tc_machine *m = out->machine;
         size_t n = strlen(m->name);
-        if (m->spec && is_machine(m, text))
-            return parse_spec(ctx, text, m->spec, out);
-        if (m->packing == TC_PACKED_NOT && is_machine(m, text))
-            return TC_OK;
-        if (m->spec && !m->sizes && ti_text_starts(text, m->name) && text[n] == ':' &&
+        if (m->packing != TC_PACKED_TOSA && is_machine(m, text, &out->npu))
+            return m->spec ? parse_spec(ctx, text, m->spec, out) : TC_OK;
+        if (m->spec && !m->n_npu && ti_text_starts(text, m->name) && text[n] == ':' &&
             is_spec(text + n + 1)) /* "vgf:TOSA-1.0+INT": a profile of the user's choice */
             return parse_spec(ctx, text, text + n + 1, out);
     }
-    return unknown_target(ctx, text);
+    return ti_target_unknown(ctx, text);
 }
 
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g)

@@ -3,7 +3,8 @@
 #ifndef TC_TARGET_H
 #define TC_TARGET_H
 
-#include "machine.h"
+#include "../ir/graph.h"
+#include "../machine/machine.h"
 
 /* Profiles and extensions of TOSA, one bit each. */
 typedef enum tc_feature {
@@ -22,12 +23,17 @@ typedef struct tc_target {
     const char *text; /* as the user wrote it */
     const char *name; /* the same without the core beside it: "ethos-u55-128" */
     const tc_machine *machine;
+    const tc_npu_machine *npu; /* TC_PACKED_STREAM: of which size; else NULL */
     uint32_t tosa;          /* 1 << TC_FEATURE_x */
     int minor;              /* of TOSA 1.x */
     tc_back_end *back_end;  /* who is asked; NULL: the limits that the machine's record names */
     const void *who;
     const struct tc_target *core; /* Ethos-U: who runs the rest, in integers; NULL: not said */
 } tc_target;
+
+/* npu_limits.c: why Vela does not take the first of a TOSA graph's nodes that it refuses;
+ * NULL: it takes them all. */
+const char *ti_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
 
 /* What the back end says, or the machine's limits. */
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g);
@@ -36,6 +42,8 @@ const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_gra
  * "vgf:TOSA-1.0+INT"; "TOSA-1.1+FP+shape+mxfp"; "ethos-u55-128"; "ethos-u55-128+cortex-m55"; "cpu".  An unknown word or an extension without its profile
  * is a usage error. */
 TC_MUST_USE tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out);
+/* Says that there is no such target, and which one to use instead where one runs there. */
+TC_MUST_USE tc_status ti_target_unknown(tc_ctx *ctx, const char *text);
 
 /* The part of the target that is a TOSA specification, as text: "TOSA-1.0+INT+int16". */
 const char *ti_target_spec(tc_ctx *ctx, const tc_target *target);

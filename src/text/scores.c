@@ -4,10 +4,12 @@
 
 #include <math.h>
 
+#include "../num/load.h"
+
 void ti_real_scores(tc_tensor t, size_t first, size_t n, float *out)
 {
     const tc_quant *q = t.type->quant;
-    tc_tensor_get_f32(&t, (int64_t)first, n, out);
+    ti_read_f32(t, (int64_t)first, n, out);
     for (size_t i = 0; q && q->axis < 0 && i < n; i++)
         out[i] = (float)(q->scale[0] * ((double)out[i] - (double)q->zero[0]));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scores.h -- what a program says of each class, or token, as real numbers. */
+/* scores.h -- a program's scores of each class, or token, as real values. */
 #ifndef TC_SCORES_H
 #define TC_SCORES_H
 

@@ -8,7 +8,7 @@
  *   token_split.c   and fall into words,
  *   token_model.c   each of which becomes tokens
  *   token_decode.c  tokens to text
- *   tokenizer.c     tokenizer.json, added tokens, and what stands around a text */
+ *   tokenizer.c     tokenizer.json, added tokens, and the template */
 #ifndef TC_TOKEN_H
 #define TC_TOKEN_H
 
@@ -81,7 +81,7 @@ typedef enum tc_behavior {
 typedef struct tc_token_step {
     int kind; /* of its file */
     tc_str text, other;
-    tc_regex *regex; /* NULL: `text` as it stands */
+    tc_regex *regex; /* NULL: `text` itself */
     tc_charsmap *map;
     tc_behavior behavior;
     bool invert, yes[4];
@@ -112,14 +112,14 @@ tc_status ti_token_broken(const struct tc_tokenizer *t, const char *what);
 tc_status ti_token_beyond(const struct tc_tokenizer *t, const char *what, tc_str name);
 tc_arena *ti_token_arena(const struct tc_tokenizer *t);
 
-/* A kind of part of tokenizer.json: how it is told of, where a sequence has its parts, the name of
- * its i-th type (NULL: there is none), and how a step of that type is read. */
+/* A kind of part of tokenizer.json: its name in messages, the member with the parts of a sequence,
+ * the name of its i-th type (NULL: none), and how a step of that type is read. */
 typedef struct tc_token_part {
     const char *what, *list;
     const char *(*name)(size_t i);
     tc_status (*read)(struct tc_tokenizer *t, const tc_json *part, tc_token_step *step);
 } tc_token_part;
-/* One part, or the parts of a sequence, behind what is there. */
+/* Appends one part, or the parts of a sequence. */
 tc_status ti_token_read(struct tc_tokenizer *t, const tc_json *part, const tc_token_part *kind,
                         tc_token_steps *out);
 

@@ -11,7 +11,7 @@
 struct tc_charsmap {
     const uint8_t *unit; /* of 4 bytes */
     size_t n;
-    tc_str text; /* what texts become, each with a NUL behind it */
+    tc_str text; /* replacement texts, each NUL-terminated */
 };
 
 tc_charsmap *ti_charsmap_new(tc_arena *arena, tc_str base64)

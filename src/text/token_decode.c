@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_decode.c -- the decoders of tokenizer.json: texts of tokens to texts, joined at the end.
  *
- * Bytes stay bytes: what is no whole character yet is one with the next token. */
+ * Bytes stay bytes: an incomplete character is completed by the next token. */
 #include "token.h"
 
 typedef struct texts {

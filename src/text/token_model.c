@@ -12,8 +12,8 @@ typedef enum model_kind { BPE, WORD_PIECE, UNIGRAM, WORD_LEVEL } model_kind;
 struct tc_token_model {
     model_kind kind;
     tc_map id;           /* text of a token: its number + 1 */
-    tc_map rank, merged; /* two numbers: the rank of their pair + 1, the number of it + 1 */
-    bool byte_fallback;  /* characters that there is no symbol for are <0x..> */
+    tc_map rank, merged; /* two ids: the rank of their pair + 1, its id + 1 */
+    bool byte_fallback;  /* characters without a symbol become <0x..> */
     bool whole_words;    /* a word that is a token is that token, whatever its pairs */
     bool fuse_unknown;
     tc_str prefix, suffix; /* of symbols inside of a word; of its last */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_regex.c -- the patterns that tokenizers come with, as Oniguruma reads them: characters,
- * sets, \s \d \w \p{..}, groups, (?i:..), looking ahead, repeats that are greedy, lazy or possessive.
+ * sets, \s \d \w \p{..}, groups, (?i:..), looking ahead, repeats that are greedy, lazy or
+ * possessive.
  *
- * A pattern becomes a list of steps; matching tries them in order and goes back where it fails. */
+ * A pattern becomes a list of steps; matching tries them in order and backtracks. */
 #include "token.h"
 
 typedef enum step_kind {
@@ -291,7 +292,7 @@ static void atom(parser *p)
     }
 }
 
-/* The steps from..to once more, at the end. */
+/* A copy of the steps from..to, at the end. */
 static void again(parser *p, size_t from, size_t to)
 {
     size_t shift = p->r->n - from;
@@ -322,7 +323,7 @@ static void choose(parser *p, size_t at, size_t in, size_t out, bool lazy)
     p->r->step[at] = (step){SPLIT, lazy ? out : in, lazy ? in : out};
 }
 
-/* At most `most` more times, SIZE_MAX: any number; the steps from..to stand there once. */
+/* At most `most` more times, SIZE_MAX: any number; the steps from..to are there once. */
 static void optional(parser *p, size_t from, size_t to, size_t most, bool lazy)
 {
     if (most == SIZE_MAX) {
@@ -335,7 +336,8 @@ static void optional(parser *p, size_t from, size_t to, size_t most, bool lazy)
     for (size_t k = 0; k < most && !p->why; k++) {
         size_t head = emit(p, SPLIT, 0, 0);
         again(p, from, to);
-        choose(p, head, head + 1, p->r->n, lazy); /* each is left out with those behind it */
+        choose(p, head, head + 1, p->r->n, lazy); /* each is optional together with those after
+                                                   * it */
     }
 }
 
@@ -383,7 +385,7 @@ static void repeated(parser *p)
     }
     for (size_t k = 1; k < least; k++)
         again(p, from, to);
-    if (least == 0 && most) { /* what stands there is the first that may be left out */
+    if (least == 0 && most) { /* what is there is the first optional one */
         insert(p, from);
         size_t head = from;
         from++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_split.c -- the pre-tokenizers of tokenizer.json: a text falls into words.
  *
- * A pattern says which parts of a text match; what becomes of those (pieces of their own, nothing,
- * part of a neighbour) is the step's behavior. */
+ * A pattern selects parts of a text; the step's behavior makes them separate pieces, removes them,
+ * or merges them with a neighbour. */
 #include "token.h"
 
 typedef struct part {
@@ -65,7 +65,7 @@ static void by_words(tc_arena *arena, tc_str text, parts *out)
     add(arena, out, (part){from, text.n, last == 0});
 }
 
-/* ---- what becomes of them ---- */
+/* ---- behaviors ---- */
 
 static void merge_before(parts *p)
 {

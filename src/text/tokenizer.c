@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tokenizer.c -- tokenizer.json as Hugging Face's tokenizers read it.
  *
- * A text goes through: added tokens cut out of it as it stands; the normalizers; added tokens cut
- * out of what that gives; the pre-tokenizers, which make words; the model, which makes tokens of
- * each; and the tokens that stand around every text. */
+ * Stages of a text: added tokens are cut out of the raw text; the normalizers; added tokens are cut
+ * out of the normalized text; the pre-tokenizers, which make words; the model, which makes tokens
+ * of each; and the template's tokens around the text. */
 #include "token.h"
 
 #include "../wire/file.h"
@@ -11,7 +11,8 @@
 typedef struct added {
     tc_str text;
     int64_t id;
-    bool single_word, left, right; /* takes no part of a word; the spaces beside it go with it */
+    bool single_word, left, right; /* does not match inside a word; adjacent spaces are removed with
+                                    * it */
 } added;
 typedef struct added_list {
     added *v; /* the longest first */
@@ -22,10 +23,10 @@ struct tc_tokenizer {
     tc_ctx *ctx;
     tc_loc loc;
     tc_map id;    /* text of a token: its number + 1 */
-    tc_str *text; /* by number; p NULL: there is none */
+    tc_str *text; /* by id; p NULL: none */
     size_t n;
     tc_token_model *model;
-    added_list raw, normal; /* looked for in the text as it stands, and as it is normalized */
+    added_list raw, normal; /* matched in the raw text, and in the normalized one */
     tc_token_steps normalizer, splitter, decoder;
     tc_token_ids before, after; /* tokens around every text */
 };
@@ -120,8 +121,7 @@ tc_str ti_token_replace(const tc_token_step *s, tc_arena *arena, tc_str text)
     return (tc_str){(const char *)out.data, out.size};
 }
 
-/* The characters that stand for bytes: themselves where they can be seen, else those from 256
- * on. */
+/* The characters that represent bytes: themselves if printable, else those from 256 on. */
 static uint32_t sign_of(uint32_t byte)
 {
     bool seen = (byte >= 33 && byte <= 126) || (byte >= 161 && byte != 173);
@@ -201,7 +201,7 @@ static void number_texts(tc_tokenizer *t)
     t->text = tc_new_n(&t->ctx->arena, tc_str, t->n);
     for (size_t i = 0; i < t->id.n; i++)
         t->text[(intptr_t)t->id.entry[i].value - 1] = t->id.entry[i].key;
-    for (size_t i = 0; i < t->normal.n; i++) /* as they stand in a text that is normalized */
+    for (size_t i = 0; i < t->normal.n; i++) /* as they are in a normalized text */
         t->text[t->normal.v[i].id] = t->normal.v[i].text;
 }
 
@@ -211,7 +211,7 @@ static void put(tc_ctx *ctx, tc_token_ids *list, int64_t id)
     list->v[list->n++] = id;
 }
 
-/* A special token of the template: the numbers that the part lists for it, or its own. */
+/* A special token of the template: the ids that the part lists for it, or its own. */
 static tc_status put_special(tc_tokenizer *t, const tc_json *part, tc_str name, tc_token_ids *out)
 {
     const tc_json *known = ti_json_get(part, "special_tokens");
@@ -241,7 +241,7 @@ static tc_status put_pair(tc_tokenizer *t, const tc_json *pair, tc_token_ids *ou
     return TC_OK;
 }
 
-/* What stands around every text: tokens before and behind "A". */
+/* The template: tokens before and after "A". */
 static tc_status read_template(tc_tokenizer *t, const tc_json *part)
 {
     if (!part || ti_json_is(part, TC_JSON_NULL))
@@ -307,7 +307,7 @@ int64_t tc_tokenizer_find(const tc_tokenizer *tokenizer, const char *text)
 
 /* ---- text to tokens ---- */
 
-/* A piece of a text, or an added token in its place. */
+/* A piece of a text, or an added token. */
 typedef struct part {
     tc_str text;
     int64_t id; /* -1: text */
@@ -355,7 +355,7 @@ static bool stands_alone(tc_str text, size_t begin, size_t end)
            !(end < text.n && ti_char_is(TC_WORD_SPLIT, ti_utf8_next(text, end, &size)));
 }
 
-/* Added tokens are cut out, the longest at each place, with the spaces that go with them. */
+/* Cuts out added tokens, the longest at each position, with their adjacent spaces. */
 static void cut_added(const added_list *list, tc_arena *arena, tc_str text, parts *out)
 {
     size_t from = 0, size;

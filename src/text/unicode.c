@@ -85,7 +85,7 @@ void ti_utf8_put(tc_buf *out, uint32_t c)
     }
 }
 
-/* What stands behind the character in its row of a table; p NULL: it has none. */
+/* The entry of the character in a table; p NULL: it has none. */
 static tc_str becomes(const char *const *line, size_t n, uint32_t c)
 {
     static const char end[] = "\u241e";
@@ -184,11 +184,11 @@ static uint32_t joined(uint32_t a, uint32_t b)
     return 0;
 }
 
-/* Each character joins the last starter that nothing of its class or above stands between. */
+/* Each character joins the last starter unless blocked by its class or a higher one. */
 static void compose(chars *list)
 {
     size_t n = 0, starter = SIZE_MAX;
-    uint32_t last = 0; /* class of what was kept behind the starter */
+    uint32_t last = 0; /* class of the last character kept after the starter */
     for (size_t i = 0; i < list->n; i++) {
         uint32_t c = list->v[i], own = c == UINT32_MAX ? 0 : class_of(c), whole = 0;
         bool near = starter != SIZE_MAX && (starter + 1 == n || (last < own && last));
@@ -212,7 +212,7 @@ tc_str ti_text_form(tc_arena *arena, tc_str text, bool composed, bool compatible
     tc_buf out;
     size_t size;
     ti_buf_init(&out, arena);
-    /* bytes that are no UTF-8 end a run, and stay */
+    /* bytes that are not UTF-8 end a run, and are kept */
     for (size_t i = 0; i <= text.n; i += size) {
         size = 1;
         uint32_t c = i < text.n ? ti_utf8_next(text, i, &size) : UINT32_MAX;

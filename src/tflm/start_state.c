@@ -58,7 +58,7 @@ static void replace(tc_graph *g, tc_val old, tc_val now, const tc_node *but)
             g->mutation[i].after = now;
 }
 
-/* What the buffer holds, or before the first run the numbers that it starts with. */
+/* The content of the buffer, or before the first run its initial value. */
 static void start(tc_graph *g, tc_val buffer, tc_val started)
 {
     tc_ctx *ctx = g->module->ctx;

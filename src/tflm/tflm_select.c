@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflm_select.c -- the pass `select-tflm-operators`: see tflm_select.h.
  *
- * What TFLM has otherwise than ExecuTorch: forms of its own, in front of those of ExecuTorch's
- * kernels. */
+ * TFLM-specific expansions, tried before ExecuTorch's. */
 #include <math.h>
 
 #include "../num/load.h"
@@ -54,7 +53,7 @@ static bool form_quantize(tc_build *m)
     return true;
 }
 
-/* Codes as whole numbers, whatever their scale: CAST does not look at it. */
+/* Codes as integers, whatever their scale: CAST ignores it. */
 static bool form_dequantize(tc_build *m)
 {
     const tc_attr_quantize *a = m->node->attr;
@@ -64,7 +63,7 @@ static bool form_dequantize(tc_build *m)
     return ti_cpu_done(m, a->zero ? ti_b_add_n(m, x, -(double)a->zero) : x);
 }
 
-/* ---- numbers ---- */
+/* ---- scalars ---- */
 
 static bool form_clamp(tc_build *m)
 {
@@ -93,17 +92,6 @@ static bool form_reciprocal(tc_build *m)
 {
     tc_val x = ti_cpu_real(m, 0);
     return ti_cpu_done(m, ti_b_div(m, ti_b_number(m, x, 1), x));
-}
-
-/* Truth from a number, and numbers from truth. */
-static bool form_cast(tc_build *m)
-{
-    const tc_type *from = ti_b_in_type(m, 0), *to = ti_b_out_type(m, 0);
-    tc_val x = ti_b_in(m, 0);
-    if (from->quant || to->quant || from->dtype != TC_bool || to->dtype == TC_bool)
-        return false;
-    tc_val one = ti_b_scalar(m, TC_f32, 1), zero = ti_b_scalar(m, TC_f32, 0);
-    return ti_cpu_done(m, ti_b_where(m, x, one, zero));
 }
 
 /* Statistics over the last axes, then weight and bias. */
@@ -208,9 +196,12 @@ static bool form_stack(tc_build *m)
 
 static tc_cpu_form *const own[TC_OP_COUNT] = {
     [TC_OP_quantize] = form_quantize,   [TC_OP_dequantize] = form_dequantize,
-    [TC_OP_clamp] = form_clamp,
+    [TC_OP_clamp] = form_clamp,         [TC_OP_sum] = ti_tflm_form_sum,
+    [TC_OP_all] = ti_tflm_form_all,     [TC_OP_any] = ti_tflm_form_any,
+    [TC_OP_prod] = ti_tflm_form_prod,   [TC_OP_argmax] = ti_tflm_form_arg,
+    [TC_OP_argmin] = ti_tflm_form_arg,  [TC_OP_where] = ti_tflm_form_where,
     [TC_OP_add] = form_add,             [TC_OP_sub] = form_sub,
-    [TC_OP_reciprocal] = form_reciprocal, [TC_OP_cast] = form_cast,
+    [TC_OP_reciprocal] = form_reciprocal, [TC_OP_cast] = ti_tflm_form_cast,
     [TC_OP_layer_norm] = form_layer_norm, [TC_OP_softmax] = on_last_axis,
     [TC_OP_log_softmax] = on_last_axis, [TC_OP_select] = form_select,
     [TC_OP_split] = form_split,         [TC_OP_unbind] = form_unbind,
@@ -226,7 +217,7 @@ static tc_cpu_form *const own[TC_OP_COUNT] = {
 
 static tc_cpu_form *own_form(tc_op op) { return own[op]; }
 
-/* Of a change of domain only what the file says the same way. */
+/* Of a change of domain only what the file encodes the same way. */
 static bool is_ready(const tc_graph *g, const tc_node *node)
 {
     const tc_attr_quantize *a = node->attr;
@@ -234,7 +225,7 @@ static bool is_ready(const tc_graph *g, const tc_node *node)
         return false;
     if (node->op == TC_OP_tflite_op || tc_ops[node->op].traits & T_CONST) /* which are folded */
         return true;
-    return ti_tflm_row_for(g, node) != NULL;
+    return ti_tflm_row_for(g, node) || ti_tflm_is_result_alone(g, node);
 }
 
 tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
@@ -242,6 +233,7 @@ tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
     static const tc_cpu_library tflm = {is_ready, own_form,
                                         "builtin operator in TensorFlow Lite Micro", false};
     TC_TRY(ti_cpu_select(ctx, module, &tflm));
+    ti_tflm_narrow_results(ctx, module);
     if (!module->source.size) /* variables of a .tflite start as they do there */
         ti_tflm_start_state(module);
     return TC_OK;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflm_select.h -- the part of a program that the CPU runs, made ready for TensorFlow Lite Micro. */
+/* tflm_select.h -- the part of a program that the CPU runs, prepared for TensorFlow Lite Micro. */
 #ifndef TC_TFLM_SELECT_H
 #define TC_TFLM_SELECT_H
 
@@ -9,8 +9,8 @@
  * `select-cpu-kernels` has it in kernels.  What has no builtin is an error with its line, each. */
 TC_MUST_USE tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module);
 
-/* An arena for every value of the first graph, whose calls take these blocks; values alive together
- * are apart.  Buffers that the program changes are TFLM's variables, and lie outside. */
+/* An arena for every value of the first graph, whose calls use these blocks; values alive together
+ * do not overlap.  Mutable buffers are TFLM's variables, outside of the arena. */
 tc_tflm_plan ti_tflm_plan(tc_ctx *ctx, const tc_graph *g, const tc_tflm_block *block, size_t n);
 
 #endif

@@ -184,7 +184,7 @@ bool ti_tflm_form_adaptive(tc_build *m)
                   ti_b_in(m, 0)));
 }
 
-/* All that windows write, then the part that is asked for. */
+/* All that windows write, then the requested part. */
 bool ti_tflm_form_conv_transpose(tc_build *m)
 {
     static const int64_t last[] = {1, 2, 3, 0}, none[4];
@@ -216,7 +216,7 @@ bool ti_tflm_form_conv_transpose(tc_build *m)
 
 /* ---- resampling: one axis after the other ---- */
 
-/* The axis by its places. */
+/* The axis by its indices. */
 static tc_val picked(tc_build *m, tc_val x, int axis, const tc_resize_axis *a)
 {
     tc_tensor index = ti_b_tensor(m, TC_i32, 1, &a->out);

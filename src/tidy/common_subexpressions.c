@@ -6,7 +6,7 @@
  * since machines fuse it only there. */
 #include "tidy.h"
 
-/* Nodes of the fresh graph that hash alike. */
+/* Nodes of the new graph with equal hash. */
 typedef struct seen {
     struct seen *next;
     const tc_node *node;
@@ -70,7 +70,8 @@ static bool mergeable(const tc_rewrite *rw, const tc_node *node)
     if ((tc_ops[node->op].traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom ||
         !node->n_out || widens(rw->from, node))
         return false;
-    return !rw->from->val[node->out[0]]->state; /* buffers stay apart, whatever they start with */
+    return !rw->from->val[node->out[0]]->state; /* buffers stay separate, whatever their initial
+                                                 * values */
 }
 
 /* f(x) ... f(x) => f(x), read twice */

@@ -3,12 +3,13 @@
  *
  *   x + where(c, 0, -huge)   =>  where(c, x, -huge)
  *   x + where(c, b, -huge)   =>  where(c, x + b, -huge)
- *   x + y * -huge            =>  where(y <= 0, x, -huge)
+ *   x + y * -huge            =>  where(y <= 0, x, -huge)                           y is 0 or 1
+ *                            =>  where(y != 1, x + where(y == 1, 0, y) * -huge, -huge)  any y
  *
  * also where the mask is moved in between, or made of several.  -huge is -1e30 or less: x is lost
- * in the sum, so the result is the same, unless it may be NaN or infinite.  Where only a softmax reads
- * the sum, -1e6 is enough, since the softmax gives 0.  A selected value needs no quantized range that
- * contains -huge. */
+ * in the sum, so the result is the same, unless it may be NaN or infinite.  Where only a softmax
+ * reads the sum, -1e9 is enough: scores up to 32 are lost in it.  A selected value needs no quantized
+ * range that contains -huge. */
 #include <float.h>
 #include <math.h>
 
@@ -16,13 +17,14 @@
 
 #include "../num/load.h"
 
-static const double HUGE_LEAST = 1e30, SCORE_LEAST = 1e6;
+static const double HUGE_LEAST = 1e30, SCORE_LEAST = 1e9;
 
 /* What a mask is made of: true where a number takes part, what is added there (none: nothing), and
  * what it has elsewhere. */
 typedef struct masking {
     tc_val kept, bias;
     double low;
+    bool rough; /* the bias may be as large as low */
 } masking;
 
 typedef struct finder {
@@ -52,7 +54,7 @@ static bool all_one(const tc_rewrite *rw, tc_val v, double *value)
     return true;
 }
 
-/* y in the place of the node's result, where it is of the same type. */
+/* y instead of the node's result, where it is of the same type. */
 static tc_status replace(finder *f, tc_val y, bool *done)
 {
     bool other = y && ti_b_type(&f->b, y) != ti_b_out_type(&f->b, 0);
@@ -81,41 +83,77 @@ static bool chosen(finder *f, const tc_node *def, masking *out)
         tc_val c = shaped(f, def->in[0], def->out[0]);
         out->kept = i == 1 ? ti_b_logical_not(&f->b, c) : c;
         out->bias = alike && kept == 0 ? TC_NONE : shaped(f, b, def->out[0]);
+        out->rough = false;
         return true;
     }
     return false;
 }
 
-/* y * -huge, where y is 0 for what takes part and positive elsewhere */
+/* Operators of one operand that only move its elements. */
+static bool moves_one(tc_op op)
+{
+    return op == TC_OP_reshape || op == TC_OP_permute || op == TC_OP_expand || op == TC_OP_slice ||
+           op == TC_OP_select || op == TC_OP_identity || op == TC_OP_repeat;
+}
+
+/* Whether every element of v is 0 or 1, by what it is made of. */
+static bool is_bit(const finder *f, tc_val v, int depth)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = ti_def(f->b.g, v);
+    double value;
+    if (ti_type_of(f->b.g, v)->dtype == TC_bool)
+        return true;
+    if (all_one(f->b.rw, v, &value))
+        return value == 0 || value == 1;
+    if (!def || depth > DEEPEST)
+        return false;
+    switch (def->op) {
+    case TC_OP_cast:
+        return is_bit(f, def->in[0], depth + 1);
+    case TC_OP_sub: /* 1 - y */
+        return ((const tc_attr_alpha *)def->attr)->alpha == 1 &&
+               all_one(f->b.rw, def->in[0], &value) && value == 1 &&
+               is_bit(f, def->in[1], depth + 1);
+    case TC_OP_mul:
+    case TC_OP_maximum:
+    case TC_OP_minimum:
+        return is_bit(f, def->in[0], depth + 1) && is_bit(f, def->in[1], depth + 1);
+    case TC_OP_where:
+        return is_bit(f, def->in[1], depth + 1) && is_bit(f, def->in[2], depth + 1);
+    default:
+        return moves_one(def->op) && is_bit(f, def->in[0], depth + 1);
+    }
+}
+
+/* y * -huge; 0 * -inf would be NaN */
 static bool scaled(finder *f, const tc_node *def, masking *out)
 {
-    for (int i = 0; i < 2; i++)
-        if (all_one(f->b.rw, def->in[i], &out->low) && out->low <= -f->least) {
-            tc_val y = def->in[1 - i];
-            tc_val zero = ti_b_scalar(&f->b, ti_type_of(f->b.g, y)->dtype, 0);
-            out->kept = shaped(f, ti_b_le(&f->b, y, zero), def->out[0]);
+    for (int i = 0; i < 2; i++) {
+        tc_val y = def->in[1 - i];
+        if (!all_one(f->b.rw, def->in[i], &out->low) || !(out->low <= -f->least) ||
+            isinf(out->low))
+            continue;
+        out->rough = !is_bit(f, y, 0);
+        tc_val edge = ti_b_scalar(&f->b, ti_type_of(f->b.g, y)->dtype, out->rough);
+        if (!out->rough) {
+            out->kept = shaped(f, ti_b_le(&f->b, y, edge), def->out[0]);
             out->bias = TC_NONE;
             return true;
         }
+        tc_val none = ti_b_scalar(&f->b, ti_type_of(f->b.g, y)->dtype, 0);
+        tc_val rest = ti_b_where(&f->b, ti_b_eq(&f->b, y, edge), none, y);
+        out->kept = shaped(f, ti_b_ne(&f->b, y, edge), def->out[0]);
+        out->bias = shaped(f, ti_b_mul(&f->b, rest, def->in[i]), def->out[0]);
+        return true;
+    }
     return false;
 }
 
-/* Movement of one operand: the choice is moved in its place. */
+/* Movement of one operand: the select is moved instead. */
 static bool moved(finder *f, const tc_node *def, int depth, masking *out)
 {
-    switch (def->op) {
-    case TC_OP_reshape:
-    case TC_OP_permute:
-    case TC_OP_expand:
-    case TC_OP_slice:
-    case TC_OP_select:
-    case TC_OP_identity:
-    case TC_OP_repeat:
-        break;
-    default:
-        return false;
-    }
-    if (!mask_of(f, def->in[0], depth + 1, out))
+    if (!moves_one(def->op) || !mask_of(f, def->in[0], depth + 1, out))
         return false;
     out->kept = ti_b_op(&f->b, def->op, def->attr, &out->kept, 1);
     if (out->bias)
@@ -146,7 +184,8 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
         return scaled(f, def, out);
     case TC_OP_add:
         if (((const tc_attr_alpha *)def->attr)->alpha != 1 ||
-            !mask_of(f, def->in[0], depth + 1, out) || !mask_of(f, def->in[1], depth + 1, &other))
+            !mask_of(f, def->in[0], depth + 1, out) ||
+            !mask_of(f, def->in[1], depth + 1, &other) || out->rough || other.rough)
             return false;
         out->kept = ti_b_logical_and(&f->b, out->kept, other.kept);
         out->bias = added(f, out->bias, other.bias);
@@ -157,8 +196,25 @@ static bool mask_of(finder *f, tc_val v, int depth, masking *out)
     }
 }
 
-/* Whether some of v may be NaN or infinite though all that it is made of are numbers, as far back as
- * each result comes of one element of each operand: so would the sum with a mask be there. */
+/* Whether v is made with an infinite constant, by operators that may leave infinities or make NaN
+ * of them: a masked score that no softmax has read yet. */
+static bool has_infinite(const finder *f, tc_val v, int depth)
+{
+    enum { DEEPEST = 8 };
+    const tc_node *def = v ? ti_def(f->b.g, v) : NULL;
+    double value;
+    if (v && all_one(f->b.rw, v, &value))
+        return !isfinite(value);
+    if (!def || depth > DEEPEST || def->op == TC_OP_softmax || def->op == TC_OP_sdpa)
+        return false;
+    for (int i = 0; i < def->n_in; i++)
+        if (has_infinite(f, def->in[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* Whether some of v may be NaN or infinite though all its sources are finite, back through
+ * elementwise operators: then the sum with a mask would be, too. */
 static bool may_be_none(const finder *f, tc_val v, int depth)
 {
     enum { DEEPEST = 16 };
@@ -197,11 +253,12 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; i < 2; i++)
         is[i] = mask_of(&f, ti_rewrite_in(rw, node, i), 0, &m[i]);
     bool two = is[0] && is[1];
-    if (f.b.status != TC_OK || (!is[0] && !is[1]) || (two && !m[0].bias && !m[1].bias))
+    if (f.b.status != TC_OK || (!is[0] && !is[1]) ||
+        (two && (m[0].rough || m[1].rough || (!m[0].bias && !m[1].bias))))
         return f.b.status; /* nothing to choose: no mask, or one made of two */
     int k = is[1];
     tc_val x = added(&f, two ? m[0].bias : ti_rewrite_in(rw, node, 1 - k), m[k].bias);
-    if (may_be_none(&f, x, 0))
+    if (may_be_none(&f, x, 0) || has_infinite(&f, x, 0))
         return f.b.status;
     tc_val kept = two ? ti_b_logical_and(&f.b, m[0].kept, m[1].kept) : m[k].kept;
     double least = two ? fmax(m[0].low, m[1].low) : m[k].low;
@@ -293,8 +350,8 @@ static tc_val rows_seen(finder *f, tc_val mask)
     return ti_b_1(&f->b, any, a, mask);
 }
 
-/* softmax(q k^T scale + mask) v, for masks that are computed: numbers, or bools.  Rows without
- * anything that counts are 0. */
+/* softmax(q k^T scale + mask) v, for computed masks: float, or bool.  Rows that are masked
+ * everywhere are 0. */
 static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
 {
     const tc_attr_sdpa *a = node->attr;
@@ -320,8 +377,9 @@ static tc_val spelled_out(finder *f, const tc_node *node, tc_val mask)
     return ti_b_where(&f->b, seen, y, zero);
 }
 
-/* The mask of scaled_dot_product_attention as a choice, or the whole spelled out.  A row that is
- * masked everywhere is 0 by infinities, as by a choice, and the mean of v by other numbers. */
+/* The mask of scaled_dot_product_attention as a select, or the whole expanded.  A row that is
+ * masked everywhere is 0 with infinities, as with a select, and the mean of v with finite
+ * values. */
 static tc_status choose_attended(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_sdpa || node->n_in < 4 || !node->in[3])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dead_code.c -- removes nodes whose results nobody reads.
+/* dead_code.c -- removes nodes with unused results.
  *
  * Live are: outputs, buffers that the program reads or writes, results that the signature names,
  * and the operands of live nodes.  Nodes with side effects (state, custom operators) are live.
@@ -10,7 +10,7 @@ typedef struct dead {
     const tc_module *module;
     bool *acts; /* by graph: running it does more than make its outputs */
     bool *used; /* by graph: the program runs it */
-    bool *live; /* by id, in the graph at hand: read by somebody who matters */
+    bool *live; /* by id, in the current graph: live */
 } dead;
 
 static size_t graph_index(const tc_module *m, const tc_graph *g)
@@ -69,11 +69,11 @@ static void find_live(dead *d, const tc_graph *g)
         for (int i = 0; needed && i < node->n_in; i++)
             d->live[node->in[i]] = true;
         for (int i = 0; needed && i < node->n_out; i++)
-            d->live[node->out[i]] = true; /* they stand and fall together */
+            d->live[node->out[i]] = true; /* they are live or dead together */
     }
 }
 
-/* A node none of whose results is live => nothing. */
+/* A node without a live result => nothing. */
 static tc_status drop(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const dead *d = rw->user;
@@ -112,7 +112,7 @@ tc_status ti_tidy_remove_dead_code(tc_ctx *ctx, tc_module *module)
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++)
         if (d.used[i])
             status = drop_nodes(ctx, &d, module->graph[i]);
-    memset(d.used, 0, module->n_graph); /* again: what ran a graph may have gone */
+    memset(d.used, 0, module->n_graph); /* again: the caller of a graph may have been removed */
     visit(&d, 0);
     drop_graphs(&d, module);
     ti_arena_rewind(&ctx->scratch, mark);

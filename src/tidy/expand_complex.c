@@ -20,7 +20,7 @@ typedef struct splitter {
     pair *part; /* by old id */
 } splitter;
 
-enum { LONGEST = 4096 }; /* a transform of n numbers is a matrix of 4 n^2 */
+enum { LONGEST = 4096 }; /* a transform of n elements is a matrix of 4 n^2 */
 
 static bool is_complex(const tc_graph *g, tc_val v)
 {
@@ -29,8 +29,8 @@ static bool is_complex(const tc_graph *g, tc_val v)
 
 /* ---- nodes ---- */
 
-/* The parts of an operand, split from what is complex where nobody has yet; a real number has no
- * imaginary part. */
+/* The parts of an operand, split from a complex one at first use; a real one has no imaginary
+ * part. */
 static pair parts(splitter *s, tc_val old)
 {
     pair *p = &s->part[old];
@@ -54,12 +54,12 @@ static void give(splitter *s, int i, pair p)
 
 /* ---- Fourier transforms ---- */
 
-/* The matrix of one transform: rows are what comes out, columns what goes in, real parts first.
+/* The matrix of one transform: rows are outputs, columns inputs, real parts first.
  *
  *   out[k] = sum over j of in[j] e^(sign 2 pi i j k / n), times the norm's factor */
 typedef struct transform {
     int64_t n;            /* its length */
-    int64_t in, out;      /* numbers that go in and come out */
+    int64_t in, out;      /* input and output elements */
     bool real_in, real_out;
     double sign, factor;
 } transform;
@@ -119,7 +119,7 @@ static tc_val transposed(splitter *s, tc_val x, int64_t axis, bool back)
     return ti_b_permute(&s->b, x, perm);
 }
 
-/* The imaginary parts of all that comes out, y holding those that are computed. */
+/* The imaginary parts of all outputs, y holding those that are computed. */
 static tc_val with_zeros(splitter *s, tc_val y, const transform *t)
 {
     int64_t first, n = imaginary(t, &first);
@@ -307,7 +307,7 @@ static void bind_real(splitter *s, tc_val v)
         ti_rewrite_bind(s->b.rw, s->b.node->out[0], v);
 }
 
-/* false: nothing here knows this operator on complex numbers. */
+/* false: this operator is not supported on complex numbers. */
 static bool split_node(splitter *s)
 {
     const tc_node *node = s->b.node;

@@ -3,10 +3,10 @@
  *
  * A node whose operands are all constants becomes constants.  Kept are: buffers that the program
  * changes; dequantize, which says what integers mean, and block_round, which says what is stored;
- * rescales to more bits, which machines fuse into the operator behind; and what would grow the file
- * beyond a bound.
- * What the kernels turn down (an index out of range, say) stays as it is: it is an error only if it
- * is ever run.  A branch whose condition is known becomes the nodes of the graph that runs. */
+ * rescales to more bits, which machines fuse into the next operator; and what would grow the file
+ * beyond a bound. What the kernels reject (an index out of range, say) is kept: it is an error only
+ * if it is ever run.  A branch whose condition is known becomes the nodes of the graph that
+ * runs. */
 #include "tidy.h"
 #include "../run/eval.h"
 
@@ -16,7 +16,7 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_op_info *info = &tc_ops[node->op];
     if (node->op == TC_OP_tosa_dim)
-        return true; /* the type says it */
+        return true; /* by its type */
     if (node->op == TC_OP_const || node->op == TC_OP_dequantize ||
         node->op == TC_OP_block_round || !info->kernel ||
         (!node->n_out && node->op != TC_OP_tosa_assert_equal_shape) || (info->traits & (T_CONTROL | T_STATE)) || node->op == TC_OP_tosa_custom)
@@ -27,8 +27,8 @@ static bool foldable(const tc_rewrite *rw, const tc_node *node)
     return true;
 }
 
-/* Numbers that a machine rescales to more bits as it reads them: the constant stays narrow, and so
- * does the operator behind it. */
+/* A constant that a machine rescales to more bits as it reads it: it stays narrow, and so does the
+ * next operator. */
 static bool widens(const tc_rewrite *rw, const tc_node *node)
 {
     return node->op == TC_OP_tosa_rescale && tc_type_bytes(ti_type_of(rw->from, node->out[0])) >
@@ -46,7 +46,7 @@ static bool fits(const tc_rewrite *rw, const tc_node *node)
     return out <= ALWAYS_FITS || out / 4 <= in;
 }
 
-/* The numbers, or NULL; a refusal leaves no message behind. */
+/* The result, or NULL; a rejection gives no message. */
 static tc_tensor *evaluate(tc_rewrite *rw, const tc_node *node)
 {
     tc_ctx *ctx = rw->ctx;

@@ -107,7 +107,7 @@ static double noise(tc_tensor w, tc_tensor gain, bool inside)
     return sum;
 }
 
-/* The noise of all layers behind a value. */
+/* The noise of all layers after a value. */
 static double noise_behind(const offsets *o, const tc_graph *g, tc_val v, tc_tensor gain,
                            bool inside)
 {

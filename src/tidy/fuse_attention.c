@@ -2,10 +2,10 @@
 /* fuse_attention.c -- matmul, softmax and matmul become one attention operator.
  *
  *   softmax(q k^T) v                          =>  sdpa q, k, v
- *   q * c, k * c or q k^T * c in front of it  =>  its scale
+ *   q * c, k * c or q k^T * c before it  =>  its scale
  *
- * in f32, where nobody else reads the values in between.  Quantized as one operator, the softmax is
- * not rounded to 8 bits, and the division by its sum comes last. */
+ * in f32, where the values in between have no other reader.  Quantized as one operator, the softmax
+ * is not rounded to 8 bits, and the division by its sum comes last. */
 #include "tidy.h"
 
 #include "../num/load.h"

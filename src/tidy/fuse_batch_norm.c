@@ -8,7 +8,7 @@
  *   s = weight / sqrt(var + eps)
  *
  * where s and t belong to the output channel.  Done when statistics and weights are constant and
- * nobody else reads the layer; only the rounding of the sums changes.
+ * the layer has no other reader; only the rounding of the sums changes.
  *
  * fuse-batch-norm-f32 rounds every step to f32, in the order in which PT2E folds its norms,
  *
@@ -50,14 +50,13 @@ static bool all_fixed(const tc_rewrite *rw, const tc_node *node, int first)
 /* Whether axis 1 of the product's result is its output channel. */
 static bool channel_second(const tc_rewrite *rw, const tc_node *product)
 {
-    const tc_type *w = ti_type_of(rw->from, product->in[1]),
-                  *out = ti_type_of(rw->from, product->out[0]);
+    int rank = ti_type_of(rw->from, product->out[0])->rank;
     switch (product->op) {
     case TC_OP_conv:
     case TC_OP_conv_transpose:
-        return out->rank == w->rank; /* with its batch axis */
+        return rank == ti_type_of(rw->from, product->in[1])->rank; /* with its batch axis */
     case TC_OP_linear:
-        return out->rank == 2;
+        return rank == 2;
     default:
         return false;
     }
@@ -148,7 +147,7 @@ static bool fits(const tc_rewrite *rw, const tc_node *norm, const tc_node *produ
            all_fixed(rw, norm, 1) && all_fixed(rw, product, 1);
 }
 
-/* The product in place of the node that follows it. */
+/* The product instead of the node that follows it. */
 static tc_status take_affine(tc_rewrite *rw, const tc_node *node, const tc_node *product,
                              const affine *a, bool *done)
 {
@@ -207,7 +206,7 @@ static tc_status fuse_constant(tc_rewrite *rw, const tc_node *node, bool *done)
         return TC_OK;
     int k = ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, 0)) ? 0 : 1;
     const tc_node *product = ti_def(rw->from, node->in[1 - k]);
-    int axis = product && product->n_in > 1 ? channel_axis(rw, product) : -1;
+    int axis = product ? channel_axis(rw, product) : -1;
     const tc_type *out = ti_type_of(rw->from, node->out[0]), *c = ti_type_of(rw->from, node->in[k]);
     if (axis < 0 || !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, k)) || !is_plain_float(c) ||
         rw->readers[node->in[1 - k]] != 1 || rw->readers[product->in[1]] != 1 ||

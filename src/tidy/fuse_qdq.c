@@ -88,7 +88,7 @@ static tc_val round_codes(unit *u, tc_val x, bool is_unsigned)
 
 /* ---- operands ---- */
 
-/* How many operators read the codes behind v, all of them through dequantize; -1: not only so. */
+/* How many operators read the codes of v, all of them through dequantize; -1: not only so. */
 static int readers_of(const tc_rewrite *rw, tc_val v)
 {
     const int64_t *count = rw->user;
@@ -101,7 +101,7 @@ static bool is_unsigned(const tc_rewrite *rw, tc_val codes, const tc_attr_quanti
     return a->biased || (def && def->op == TC_OP_quantize && readers_of(rw, codes) == 1);
 }
 
-/* The dequantize behind operand i, with one scale, or one per channel of a fixed operand. */
+/* The dequantize of operand i, with one scale, or one per channel of a constant operand. */
 static bool take_side(const tc_rewrite *rw, const tc_node *node, int i, side *s)
 {
     const tc_node *def = i < node->n_in ? ti_def(rw->from, node->in[i]) : NULL;
@@ -142,7 +142,7 @@ static const tc_attr_quantize *end_of(const unit *u)
 
 /* ---- products ---- */
 
-/* Weights as they are, or moved: permuted, reshaped. */
+/* Weights, perhaps moved: permuted, reshaped. */
 static tc_val moved_integers(unit *u, const tc_node *node, int i, side *s, int depth)
 {
     enum { DEEPEST = 4 };
@@ -305,7 +305,7 @@ static tc_val window_number(unit *u, tc_val x, const tc_attr_avg_pool *a, const 
     return x;
 }
 
-/* Means of few numbers, added in f32 one after the other; else by the operator itself. */
+/* Means of few elements, added in f32 in sequence; else by the operator itself. */
 static tc_val window_means(unit *u)
 {
     enum { MOST = 64 };
@@ -327,7 +327,7 @@ static tc_val window_means(unit *u)
     return quotient(u, sum, (double)count);
 }
 
-/* The mean of each window of reals, and from there by steps of its own. */
+/* The mean of each window of reals, then explicit steps. */
 static tc_val window(unit *u)
 {
     side a;
@@ -362,7 +362,7 @@ static float share(const tc_resize_axis *a, int64_t o, int which)
     return a->place[2 * o] == a->place[2 * o + 1] ? 0.5f : (float)a->weight[2 * o + which];
 }
 
-/* Four neighbours, each times its share of both axes, one after the other; then quantize. */
+/* Four neighbours, each times its weight of both axes, in sequence; then quantize. */
 static tc_val resample(unit *u)
 {
     side s;
@@ -404,7 +404,7 @@ static tc_val table(unit *u, float scale, int64_t count)
     return ti_b_data(&u->b, t.type, t.data);
 }
 
-/* The sum of all rows of an axis in f32, one after the other: rows added to a row of zeros. */
+/* The sum of all rows of an axis in f32, in sequence: rows added to a row of zeros. */
 static tc_val sum_in_order(unit *u, tc_val x, const tc_type *t, int64_t axis)
 {
     tc_rewrite *rw = u->rw;
@@ -499,7 +499,7 @@ static tc_status as_unit(tc_rewrite *rw, const tc_node *node, bool *done)
     return y || u.b.status != TC_OK ? ti_b_replace(&u.b, y, done) : TC_OK;
 }
 
-/* By value: how many operators, and the caller for one, read its numbers through dequantize. */
+/* By value: how many operators, and the caller for one, read it through dequantize. */
 static int64_t *count_readers(tc_ctx *ctx, const tc_graph *g)
 {
     const int64_t others = (int64_t)INT32_MAX + 1;

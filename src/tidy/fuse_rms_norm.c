@@ -25,15 +25,11 @@ static bool number_of(const tc_rewrite *rw, tc_val v, double *x)
     return true;
 }
 
-/* v is x * x, or x ^ 2. */
+/* v is x * x. */
 static bool is_square(const tc_rewrite *rw, tc_val v, tc_val x)
 {
     const tc_node *def = ti_def(rw->to, v);
-    double power;
-    if (!def || (def->op != TC_OP_mul && def->op != TC_OP_pow) || def->in[0] != x)
-        return false;
-    return def->op == TC_OP_mul ? def->in[1] == x
-                                : number_of(rw, def->in[1], &power) && power == 2;
+    return def && def->op == TC_OP_mul && def->in[0] == x && def->in[1] == x;
 }
 
 /* v is the mean of x ^ 2 over the last axis, which stays. */

@@ -12,9 +12,9 @@
  *   nan_to_num(softmax(y))          =>  where(any(m), softmax y, nan)     y = where(m, x, -inf)
  *   isnan(softmax(y))               =>  not any(m)    along the axis; softmax(y) != itself too
  *
- * The value in between has an exponential range: quantized in even steps, most of it falls on one
- * code, and one step is hundreds of steps behind the logarithm.  A row that is masked everywhere is
- * NaN in float, which no code is: the mask says which rows are. */
+ * The value in between has an exponential range: quantized uniformly, most of it falls on one code,
+ * and one step is hundreds of steps after the logarithm.  A row that is masked everywhere is NaN in
+ * float, which no code is: the mask determines those rows. */
 #include "tidy.h"
 
 #include <math.h>
@@ -60,7 +60,7 @@ static tc_val one_and_exp(const tc_rewrite *rw, tc_val v)
 static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, bool *done)
 {
     tc_attr_softplus *a = tc_new(&rw->ctx->arena, tc_attr_softplus);
-    *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is nothing beside 20 */
+    *a = (tc_attr_softplus){.beta = 1, .threshold = 20}; /* e^-20 is negligible compared with 20 */
     return ti_rewrite_as(rw, node, TC_OP_softplus, a, x, done);
 }
 
@@ -68,7 +68,7 @@ static tc_status put_softplus(tc_rewrite *rw, const tc_node *node, tc_val x, boo
  * */
 static const double LEAST_ODDS = 1e-4;
 
-/* v without a clamp from below alone, whose bound goes to *lo; -1: there is none. */
+/* v without a clamp from below alone, with its bound in *lo; -1: none. */
 static tc_val above(const tc_rewrite *rw, tc_val v, double *lo)
 {
     const tc_node *c = made_by(rw, v, TC_OP_clamp);
@@ -207,7 +207,7 @@ static bool is_minus_infinity(const tc_rewrite *rw, tc_val v)
     return true;
 }
 
-/* The rows [.., 1] of a softmax over masked numbers that have one that counts; none: it is no such
+/* The rows [.., 1] of a softmax over masked values that are not fully masked; none: not such a
  * softmax. */
 static tc_val rows_seen(tc_build *b, const tc_node *softmax)
 {

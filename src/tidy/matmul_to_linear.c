@@ -13,8 +13,12 @@ static bool is_matrix(const tc_rewrite *rw, tc_val old)
            ti_rewrite_is_fixed(rw, rw->now[old]);
 }
 
+/* The constant matrix transposed, once for all its readers; rw->user: by old value, what was made. */
 static tc_val transposed(tc_rewrite *rw, tc_val old, const tc_loc *loc)
 {
+    tc_val *made = rw->user;
+    if (made[old])
+        return made[old];
     tc_tensor w = ti_tensor_of(rw->to, rw->now[old]);
     int64_t rows = w.type->dim[0], columns = w.type->dim[1];
     size_t size = tc_dtypes[w.type->dtype].bytes;
@@ -24,7 +28,8 @@ static tc_val transposed(tc_rewrite *rw, tc_val old, const tc_loc *loc)
         for (int64_t c = 0; c < columns; c++)
             memcpy((char *)out.data + (size_t)(c * rows + r) * size,
                    (const char *)w.data + (size_t)(r * columns + c) * size, size);
-    return ti_graph_const(rw->to, out.type, out.data, rw->to->val[rw->now[old]]->name, loc);
+    return made[old] =
+               ti_graph_const(rw->to, out.type, out.data, rw->to->val[rw->now[old]]->name, loc);
 }
 
 /* The operands x, W and b as positions in the node; b < 0: none.  false: not a product of that
@@ -62,6 +67,13 @@ static tc_status as_linear(tc_rewrite *rw, const tc_node *node, bool *done)
 tc_status ti_tidy_convert_matmul_to_linear(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {as_linear};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
+    for (size_t i = 0; i < module->n_graph; i++) {
+        tc_graph *g = module->graph[i];
+        tc_mark mark = ti_arena_mark(&ctx->scratch);
+        tc_val *made = tc_new_n(&ctx->scratch, tc_val, g->n_val);
+        tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), made);
+        ti_arena_rewind(&ctx->scratch, mark);
+        TC_TRY(status);
+    }
+    return TC_OK;
 }

@@ -2,11 +2,12 @@
 /* reassociate_constants.c -- consecutive constant operands become one, before quantization.
  *
  *   (x + a) + b            =>  x + (a + b)           so with x * a * b; a reshape of leading axes
- *                                                    may lie between
+ *                                                    may be between
  *   (p q) c                =>  (p c) q               c a scalar, p not larger than p q (*): a value
  *                                                    that is multiplied by a scalar keeps its codes
  *
- * (*) or of any size.  Within rounding of f32.  Done where nobody else reads the value in between: saves an operation,
+ * (*) or of any size.  Within rounding of f32.  Done where the value in between has no other
+ * reader: saves an operation,
  * and one rounding to a quantized grid. */
 #include <math.h>
 
@@ -14,7 +15,7 @@
 
 #include "../num/load.h"
 
-enum { LARGEST = 1 << 20 }; /* numbers of a constant that is made */
+enum { LARGEST = 1 << 20 }; /* elements of a constant that is made */
 
 static bool is_real(const tc_type *t)
 {
@@ -62,7 +63,7 @@ static double at(tc_tensor t, int rank, const int64_t *index)
     return ti_load_f64(t, n);
 }
 
-/* The constants of both, in one; none: they are too many, or leave the numbers there are. */
+/* The combined constant of both; none: too many, or out of range. */
 static tc_val merged(tc_rewrite *rw, const tc_node *node, tc_tensor a, tc_tensor b)
 {
     int na = own_axes(a.type), nb = own_axes(b.type), rank = na > nb ? na : nb;
@@ -120,7 +121,7 @@ static tc_status follow(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_again(&build, (tc_val[]){y, both}, 2, done);
 }
 
-/* A factor behind a matrix product, on its first operand. */
+/* A factor after a matrix product, applied to its first operand. */
 static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_graph *g = rw->from;

@@ -232,7 +232,7 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_rewrite_with(rw, node, inner->in[0], done);
 }
 
-/* A buffer that is written back as it was is a constant, where nobody else changes it. */
+/* A buffer that is written back unchanged is a constant, unless another writer changes it. */
 static void settle_state(tc_graph *g)
 {
     size_t kept = 0;

@@ -35,7 +35,7 @@ static int huge_sign(const tc_rewrite *rw, tc_val v)
     return sign;
 }
 
-/* v, of the node's element type, in the shape of its result and in its place. */
+/* v, of the node's element type, broadcast to its result's shape and bound to it. */
 static tc_status stand_in(tc_build *b, tc_val v, bool *done)
 {
     return ti_b_replace(b, ti_b_expand_as(b, v, ti_b_out_type(b, 0)), done);

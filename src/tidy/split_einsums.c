@@ -2,7 +2,7 @@
 /* split_einsums.c -- an einsum becomes einsums of two operands, each label once per operand.
  *
  * A label that an operand has twice is its diagonal; one that neither the others nor the result
- * have is summed first; what is left of a single operand is a permutation:
+ * have is summed first; the rest of a single operand is a permutation:
  *
  *   bii,bcj->bi   =>  diagonal(x), sum(y):  bi,b->bi
  *
@@ -39,7 +39,7 @@ static bool is_needed(const tc_einsum *e, int from, uint8_t label)
     return false;
 }
 
-/* What operands up to k leave behind. */
+/* The labels after operands up to k. */
 static labels left_over(const tc_einsum *e, const labels *left, int k)
 {
     labels out = {0};
@@ -52,7 +52,7 @@ static labels left_over(const tc_einsum *e, const labels *left, int k)
     return out;
 }
 
-/* A letter for each label: its own, or for an axis of "..." one that nobody has. */
+/* A letter for each label: its own, or for an axis of "..." an unused one. */
 static bool name_labels(const tc_einsum *e, char *name)
 {
     bool used[52] = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tidy.h -- the passes of this folder; tidy_pass.def says what each of them promises. */
+/* tidy.h -- the passes of this folder; tidy_pass.def has their contracts. */
 #ifndef TC_TIDY_H
 #define TC_TIDY_H
 

@@ -76,7 +76,7 @@ static tc_status compute_wide(tc_rewrite *rw, const tc_node *node, bool *done)
         rw->now[v] = made->out[i];
         if (!is_half(was))
             continue;
-        w->wide[v] = made->out[i]; /* its own form is made where it is asked for; else it is dead */
+        w->wide[v] = made->out[i]; /* its own form is created on demand; else it is dead */
         rw->now[v] = ti_b_cast(&b, made->out[i], was->dtype);
     }
     *done = true;

@@ -12,6 +12,7 @@
 
 #include "../base/lazy_library.h"
 #include "../base/mapped.h"
+#include "late_calls.h"
 
 enum {
     END_SIZE = 22,
@@ -69,7 +70,7 @@ static const uint8_t *span(const tc_archive *a, uint64_t at, uint64_t n)
     return has(a, at, n) && at >= a->base ? a->bytes.data + (at - a->base) : NULL;
 }
 
-/* n bytes of the file that has them, in place or read into `arena`. */
+/* n bytes of the file, in place or read into `arena`. */
 static tc_status fetch(const tc_archive *a, tc_arena *arena, uint64_t at, uint64_t n,
                        const uint8_t **out)
 {
@@ -125,8 +126,8 @@ static uint32_t x_to(uint64_t n)
     return power;
 }
 
-/* CRC-32 as ZIP has it.  Long input is four lanes side by side, so that the processor need not wait
- * for one look-up before the next; they are joined by  crc(ab) = crc(a) * x^(8 |b|) + crc(b). */
+/* CRC-32 as in ZIP.  Long input is processed in four independent lanes, which hides the latency of
+ * look-ups; they are joined by  crc(ab) = crc(a) * x^(8 |b|) + crc(b). */
 uint32_t ti_crc(const uint32_t *t, const uint8_t *p, size_t n)
 {
     enum { LONG = 4096 };
@@ -151,7 +152,7 @@ uint32_t ti_crc(const uint32_t *t, const uint8_t *p, size_t n)
     return ~c;
 }
 
-/* The end record: the last place where one fits with its comment. */
+/* The end record: the last position where one fits with its comment. */
 static tc_status find_end(const tc_archive *a, uint64_t *at)
 {
     tc_bytes b = a->bytes;
@@ -191,7 +192,7 @@ static tc_status find_directory(const tc_archive *a, directory *dir)
     return TC_OK;
 }
 
-/* Fields of an entry that are all ones stand in its 64-bit extra field, in this order. */
+/* Fields of an entry that are all ones are in its 64-bit extra field, in this order. */
 static bool widen(tc_member *m, const uint8_t *extra, size_t n)
 {
     uint64_t *wide[] = {&m->size, &m->packed, &m->header};
@@ -335,7 +336,7 @@ tc_member *ti_archive_find(const tc_archive *archive, const char *name)
     return at ? &archive->member[at - 1] : NULL;
 }
 
-/* Where the bytes of a member stand in the file, all of them. */
+/* The bytes of a member in the file, checked to be complete. */
 static tc_status find_payload(const tc_archive *a, const tc_member *m, uint64_t *out)
 {
     tc_arena *scratch = &a->ctx->scratch;
@@ -382,20 +383,15 @@ static tc_status damaged(const tc_archive *a, const tc_member *m)
 
 /* ---- inflating ---- */
 
-#define LIBZIP(F) \
-    F(zip_, discard) F(zip_, error_fini) F(zip_, error_init) F(zip_, fclose) \
-    F(zip_, fopen_index) F(zip_, fread) F(zip_, open_from_source) F(zip_, source_buffer_create) \
-    F(zip_, source_filep_create) F(zip_, source_free)
-
-/* Loaded with the first member that is compressed; exports keep their weights as they are. */
+/* Loaded with the first compressed member; exports store weights uncompressed. */
 static struct {
-    TC_LATE_POINTERS(LIBZIP)
+    TC_LATE_POINTERS(TC_LIBZIP_CALLS)
 } libzip;
 static bool libzip_here;
 
 static void load_libzip(void)
 {
-    static const char *const name[] = {TC_LATE_NAMES(LIBZIP)};
+    static const char *const name[] = {TC_LATE_NAMES(TC_LIBZIP_CALLS)};
     libzip_here = ti_late_load(TOSAC_LIBZIP, name, &libzip);
 }
 
@@ -417,7 +413,7 @@ static void close_zip(void *what)
     *zip = NULL;
 }
 
-/* The bytes in memory, or the file itself, whose descriptor stays ours. */
+/* The bytes in memory, or the file itself, whose descriptor the archive owns. */
 static zip_source_t *source_of(const tc_archive *a, zip_error_t *why)
 {
     if (!a->input)

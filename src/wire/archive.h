@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive.h -- ZIP files, in memory or on disk: members by name, whole or read on from front to
- * back; in memory their bytes are in place when they are stored as they are. */
+/* archive.h -- ZIP files, in memory or on disk: members by name, whole or streamed; in memory
+ * stored (uncompressed) members are used in place. */
 #ifndef TC_ARCHIVE_H
 #define TC_ARCHIVE_H
 
@@ -8,7 +8,7 @@
 
 typedef struct tc_member {
     const char *name; /* its whole path */
-    uint64_t header;  /* where its local header stands */
+    uint64_t header;  /* offset of its local header */
     uint64_t packed;  /* bytes in the archive */
     uint64_t size;    /* bytes of content */
     uint32_t crc;
@@ -56,9 +56,9 @@ typedef struct tc_stream {
     const tc_member *member;
     struct zip_file *inflating; /* deflated, and open */
     uint64_t payload;           /* stored: where its bytes begin in the file */
-    uint64_t at;                /* content that has gone by */
+    uint64_t at;                /* content read so far */
     uint32_t crc;               /* of that */
-    bool skipped;               /* some of it was not looked at, so there is no checksum */
+    bool skipped;               /* some of it was skipped, so there is no checksum */
 } tc_stream;
 
 TC_MUST_USE tc_status ti_stream_open(tc_archive *archive, const tc_member *member, tc_stream *s);
@@ -67,7 +67,7 @@ TC_MUST_USE tc_status ti_stream_read(tc_stream *s, uint64_t n, uint8_t *out);
 /* At the beginning again. */
 TC_MUST_USE tc_status ti_stream_rewind(tc_stream *s);
 
-/* An archive that is written: members stored as they are, all of it below 4 GiB. */
+/* An archive being written: members uncompressed, below 4 GiB in all. */
 typedef struct tc_zip {
     tc_buf file, directory;
     const uint32_t *crc_table;

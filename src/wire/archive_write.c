@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* archive_write.c -- ZIP files, written: members stored as they are, the same bytes every time. */
+/* archive_write.c -- ZIP files, written: members uncompressed, the same bytes every time. */
 #include "archive.h"
 
 enum { VERSION = 20, DATE = 0x0021 }; /* the first day that a ZIP file can name */

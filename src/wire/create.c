@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* create.c -- see file.h: writing, all of a file or nothing.
  *
- * Where the system has them, a file being written has no name at all, so that nothing is left
- * behind however the program ends; else it has one beside the final name, removed with the
- * context.  Of very many files at once the later ones have such a name too, and are open only while
- * something is written to them: a system lends a process few descriptors. */
+ * Where supported, a file being written has no name, so nothing remains however the program ends;
+ * else it has a temporary name next to the final one, removed with the context.  Of very many files
+ * at once the later ones have such a name too, and are open only while written to: descriptors are
+ * limited. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "file.h"
 
@@ -52,7 +52,7 @@ static void abandon(void *what)
     let_go(file);
 }
 
-/* Where a link leads, through as many as the system follows; a path that is no link is itself. */
+/* The target of a link, through as many as the system follows; any other path itself. */
 static const char *real_path(tc_ctx *ctx, const char *path)
 {
     enum { LINKS = 40 };
@@ -70,7 +70,7 @@ static const char *real_path(tc_ctx *ctx, const char *path)
     return path;
 }
 
-/* A name beside the final one that nobody uses: distinct contexts may write the same file. */
+/* An unused name next to the final one: distinct contexts may write the same file. */
 static const char *name_beside(tc_file *file)
 {
     return ti_text_format(&file->ctx->arena, "%s.%ld-%u.part", file->path, (long)getpid(),
@@ -105,8 +105,8 @@ static int open_nameless(const tc_file *file)
     return -1;
 }
 
-/* Gives a nameless file its name.  One that stands there already is replaced in one step, which
- * takes a second name for a moment; signals wait so long. */
+/* Gives a nameless file its name.  An existing file is replaced atomically, which needs a second
+ * name for a moment; signals are blocked meanwhile. */
 static int give_name(tc_file *file)
 {
     char link[32];
@@ -225,8 +225,8 @@ tc_status ti_file_append(tc_file *file, const void *data, size_t size)
     return TC_OK;
 }
 
-/* Closing tells of what a file system could not write after all; here of a second descriptor, so
- * that it comes before the file has its name. */
+/* Closing reports errors of delayed writes; here of a second descriptor, so before the file has its
+ * name. */
 static int settle(int fd)
 {
     int twin = dup(fd);

@@ -34,6 +34,22 @@ tc_status ti_io_error(tc_ctx *ctx, const char *path, const char *what)
     return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO, "cannot %s: %s", what, strerror(errno));
 }
 
+/* With what was probably meant. */
+static tc_status cannot_open(tc_ctx *ctx, const char *path)
+{
+    const tc_loc loc = {.file = path};
+    const char *equals = strchr(path, '=');
+    int why = errno;
+    tc_status status = ti_io_error(ctx, path, "open it");
+    if (why == ENOENT && ti_text_eq(path, "random"))
+        ti_note(ctx, &loc, "random numbers are 'random:SEED', such as random:1");
+    else if (why == ENOENT && equals && access(equals + 1, F_OK) == 0)
+        ti_note(ctx, &loc, "'%s' is there: give it without '%.*s='; the arrays of a .npz go to the inputs "
+                           "of their names",
+                equals + 1, (int)(equals - path), path);
+    return status;
+}
+
 static tc_status cut_short(tc_ctx *ctx, const char *path)
 {
     return ti_error(ctx, &(tc_loc){.file = path}, TC_E_TRUNCATED,
@@ -66,8 +82,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Until there is something to read from a descriptor that does not wait by itself; false when
- * nobody has come to write into it. */
+/* Waits until a non-blocking descriptor is readable; false when there is no writer. */
 static bool wait_for_bytes(int fd, bool writer_seen, double deadline)
 {
     struct pollfd event = {.fd = fd, .events = POLLIN};
@@ -78,8 +93,8 @@ static bool wait_for_bytes(int fd, bool writer_seen, double deadline)
     return ready != 0;
 }
 
-/* A pipe is at its end when its last writer has gone; a named one that nobody has opened yet
- * (nothing comes, and no hangup) is given some time. */
+/* A pipe ends when its last writer closes it; a named one that is not yet opened for writing (no
+ * data, no hangup) is given some time. */
 static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_seen, tc_bytes *out)
 {
     tc_buf all;
@@ -169,7 +184,7 @@ tc_status ti_input_open(tc_ctx *ctx, const char *path, tc_input **out)
     in->fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                       : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (in->fd < 0)
-        return ti_io_error(ctx, in->path, "open it");
+        return cannot_open(ctx, in->path);
     *out = in;
     return look_inside(in, standard);
 }
@@ -249,7 +264,7 @@ tc_status ti_folder_make(tc_ctx *ctx, const char *path)
         if (ti_path_ends_part(*at)) {
             char slash = *at;
             *at = 0;
-            mkdir(part, 0777); /* the last one tells whether it worked */
+            mkdir(part, 0777); /* the last one says whether it worked */
             *at = slash;
         }
     mkdir(part, 0777);
@@ -257,7 +272,11 @@ tc_status ti_folder_make(tc_ctx *ctx, const char *path)
     if (ti_is_folder(path))
         return TC_OK;
     struct stat info;
-    errno = stat(path, &info) == 0 ? ENOTDIR : errno;
+    int why = errno;
+    if (stat(path, &info) == 0)
+        return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
+                        "a folder is expected here, and this is a file");
+    errno = why;
     return ti_io_error(ctx, path, "make the folder");
 }
 

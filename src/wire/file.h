@@ -5,21 +5,21 @@
 
 #include "../base/diag.h"
 
-/* The whole file, until the context goes: a regular file, a pipe, or "-" for standard input, from
- * where it stands to its end.  It is copied, unless the context's owner allows mapping
- * (base/mapped.h): whoever cuts the file meanwhile gets us to say so, not to die.  On failure a
+/* The whole file, until the context is freed: a regular file, a pipe, or "-" for standard input,
+ * from its current position to its end.  It is copied, unless the context's owner allows mapping
+ * (base/mapped.h): if the file is truncated meanwhile this is reported, not fatal.  On failure a
  * message has been given. */
 TC_MUST_USE tc_status ti_file_read(tc_ctx *ctx, const char *path, tc_bytes *out);
 
-/* A file of which parts are read as they are needed, for what may be larger than the memory; it is
- * closed with the context.  What is no regular file is read to its end at once. */
+/* A file read in parts on demand, for what may be larger than the memory; closed with the context.
+ * What is not a regular file is read to its end at once. */
 typedef struct tc_input tc_input;
 
 TC_MUST_USE tc_status ti_input_open(tc_ctx *ctx, const char *path, tc_input **out);
 size_t ti_input_size(const tc_input *in);
 int ti_input_fd(const tc_input *in); /* -1: all of it is in memory */
 TC_MUST_USE tc_status ti_input_read(tc_input *in, uint64_t at, size_t size, void *out);
-/* The same where they lie in a mapped file; else a copy that lives as long as the context. */
+/* The same in place in a mapped file; else a copy that lives as long as the context. */
 TC_MUST_USE tc_status ti_input_part(tc_input *in, uint64_t at, size_t size, tc_bytes *out);
 TC_MUST_USE tc_status ti_input_all(tc_input *in, tc_bytes *out); /* as ti_file_read() */
 

@@ -3,9 +3,8 @@
  *
  * The wire, in short: everything is little-endian.  A reference is a u32, the distance forward from
  * itself to its target.  A table begins with an i32, the distance back to its layout: u16 bytes of
- * the layout, u16 bytes of the table, then one u16 per field, its place in the table or 0 when
- * absent. A vector is a u32 count and its elements; a string is a vector of bytes with a NUL behind
- * it. */
+ * the layout, u16 bytes of the table, then one u16 per field, its offset in the table or 0 when
+ * absent. A vector is a u32 count and its elements; a string is a vector of bytes and a NUL. */
 #include "flatbuf.h"
 
 void ti_fb_fail(tc_fb *fb, size_t at, const char *error)
@@ -88,7 +87,7 @@ tc_fb_table ti_fb_root(tc_fb *fb)
     return table_at(fb, fb->error ? 0 : follow(fb, 0));
 }
 
-/* Where `width` bytes of a field lie; 0: absent. */
+/* Offset of `width` bytes of a field; 0: absent. */
 static size_t field_at(tc_fb_table table, uint32_t field, size_t width)
 {
     if (!table.at || table.fb->error || field >= table.n_field)
@@ -97,8 +96,8 @@ static size_t field_at(tc_fb_table table, uint32_t field, size_t width)
     uint32_t offset = ti_le16(table.fb->data + entry);
     if (!offset)
         return 0;
-    /* Python's builder shares layouts between tables of different sizes, so a field may lie past
-     * the size that its layout gives; it must lie inside the file. */
+    /* Python's builder shares layouts between tables of different sizes, so a field may be past the
+     * size that its layout gives; it must be inside the file. */
     if (offset < 4 || offset + width > table.fb->size - table.at) {
         ti_fb_fail(table.fb, entry, "a field lies outside the file");
         return 0;
@@ -209,8 +208,8 @@ void ti_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected)
     ti_map_init(&w->strings, arena);
 }
 
-/* n bytes before what is written so far.  Past the limit the writer starts over in the same room,
- * so that callers need not look before the end; large pieces are asked about with fits() first. */
+/* n bytes before what is written so far.  Past the limit the writer starts over in the same buffer,
+ * so that callers need to check only at the end; large pieces are checked with fits() first. */
 static uint8_t *room(tc_fb_writer *w, size_t n)
 {
     if (n > LARGEST - w->used) {
@@ -243,7 +242,7 @@ static void put(tc_fb_writer *w, uint64_t v, size_t width)
         p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* Zeros, so that after n more bytes the place is a multiple of align (counted from the end; the
+/* Zeros, so that after n more bytes the offset is a multiple of align (counted from the end; the
  * whole buffer becomes a multiple of the largest alignment). */
 static void align_for(tc_fb_writer *w, size_t n, size_t align)
 {
@@ -409,7 +408,7 @@ tc_fb_ref ti_fb_end(tc_fb_writer *w)
     if (w->too_large)
         return table;
     tc_fb_ref vtable = vtable_for(w, table);
-    /* The layout lies at table - soffset; references count from the end. */
+    /* The layout is at table - soffset; references count from the end. */
     uint32_t soffset = vtable - table;
     uint8_t *p = w->data + w->cap - table;
     for (int i = 0; i < 4; i++)

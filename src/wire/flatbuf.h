@@ -79,12 +79,12 @@ typedef struct tc_fb_writer {
     tc_arena *arena;
     uint8_t *data; /* cap bytes, of which the last `used` are written */
     size_t cap, used;
-    size_t align;      /* the largest alignment asked for */
+    size_t align;      /* the largest alignment so far */
     bool too_large;    /* past 2 GiB: what follows is not kept */
     tc_map strings;    /* text to its reference */
     tc_fb_ref *vtable; /* those written so far */
     size_t n_vtable, cap_vtable;
-    /* The table being written: where each field lies, 0: absent. */
+    /* The table being written: offset of each field, 0: absent. */
     tc_fb_ref field[TC_FB_FIELDS];
     uint32_t n_field;
     size_t table_end;
@@ -96,8 +96,8 @@ void ti_fb_write(tc_fb_writer *w, tc_arena *arena, size_t expected);
 tc_fb_ref ti_fb_put_string(tc_fb_writer *w, tc_str text);
 tc_fb_ref ti_fb_put_bytes(tc_fb_writer *w, const void *data, size_t size, size_t align);
 tc_fb_ref ti_fb_put_i32s(tc_fb_writer *w, const int64_t *v, size_t n);
-tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words); /* [u32], as they lie in a file */
-/* n numbers of so many bytes, as they lie in a file. */
+tc_fb_ref ti_fb_put_words(tc_fb_writer *w, tc_bytes words); /* [u32], in the file's byte order */
+/* n elements of so many bytes, in the file's byte order. */
 tc_fb_ref ti_fb_put_list(tc_fb_writer *w, const void *data, size_t n, size_t element);
 tc_fb_ref ti_fb_put_u64s(tc_fb_writer *w, const uint64_t *v, size_t n);
 tc_fb_ref ti_fb_put_refs(tc_fb_writer *w, const tc_fb_ref *ref, size_t n);

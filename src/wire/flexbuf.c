@@ -44,7 +44,7 @@ static bool follow(tc_bytes b, size_t at, size_t width, size_t *out)
     return back && back <= at;
 }
 
-/* Whether n elements of `each` bytes lie inside. */
+/* Whether n elements of `each` bytes are inside. */
 static bool inside(tc_bytes b, size_t at, uint64_t n, size_t each)
 {
     return at <= b.size && n <= (b.size - at) / each;

@@ -69,7 +69,7 @@ static int hex4(const char *at)
     return value;
 }
 
-/* p->at stands on a backslash. */
+/* p->at is at a backslash. */
 static bool skip_escape(parser *p)
 {
     static const bool known[128] = {['"'] = true, ['\\'] = true, ['/'] = true, ['b'] = true,
@@ -84,7 +84,7 @@ static bool skip_escape(parser *p)
     return c < 128 && known[c];
 }
 
-/* p->at stands on the opening quote. */
+/* p->at is at the opening quote. */
 static tc_json *parse_text(parser *p)
 {
     tc_json *json = make(p, TC_JSON_TEXT);
@@ -119,7 +119,7 @@ static bool number_part(char c)
     return (c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E';
 }
 
-/* Also the three words that torch 2.6 wrote for numbers that are not finite. */
+/* Also the three words that torch 2.6 wrote for non-finite values. */
 static tc_json *parse_number(parser *p)
 {
     const char *begin = p->at;
@@ -277,7 +277,7 @@ static uint32_t take_unicode(const char **at, const char *end)
             return 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
         }
     }
-    return c >= 0xd800 && c < 0xe000 ? 0xfffd : c; /* half a pair is no character */
+    return c >= 0xd800 && c < 0xe000 ? 0xfffd : c; /* half a surrogate pair is not a character */
 }
 
 tc_str ti_json_text(tc_arena *arena, const tc_json *json)

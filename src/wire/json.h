@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* json.h -- JSON as a tree of small records over the text itself.
  *
- * Text stays where it is in the input; it is copied only when it is asked for and holds escapes.
- * Numbers are converted when they are asked for, so 64-bit integers stay exact.  Every accessor
- * takes NULL for "not there" and answers with NULL or false, so that lookups can be chained. */
+ * Text stays in the input; it is copied on access if it has escapes. Numbers are converted on
+ * access, so 64-bit integers stay exact.  Every accessor takes NULL for "absent" and returns NULL
+ * or false, so that lookups can be chained. */
 #ifndef TC_JSON_H
 #define TC_JSON_H
 
@@ -21,7 +21,7 @@ typedef enum tc_json_kind {
 } tc_json_kind;
 
 typedef struct tc_json {
-    const struct tc_json *next; /* the next of a list; in an object keys and values take turns */
+    const struct tc_json *next; /* the next of a list; in an object keys and values alternate */
     union {
         const char *text;            /* numbers and text: in the input, without quotes */
         const struct tc_json *child; /* the first of a list; the first key of an object */
@@ -33,8 +33,8 @@ typedef struct tc_json {
 
 enum { TC_JSON_DEPTH = 256 }; /* lists and objects inside each other */
 
-/* The value that `text` spells, in the arena; the text must live as long.
- * NULL: *reason says why not, *at is the byte. */
+/* Parses `text`, into the arena; the text must live as long. NULL: *reason says why not, *at is the
+ * byte. */
 const tc_json *ti_json_parse(tc_arena *arena, tc_bytes text, const char **reason, size_t *at);
 
 /* An object's member. */

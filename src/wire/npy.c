@@ -14,13 +14,12 @@ enum {
     LARGEST_WHOLE = 1 << 30
 };
 
-/* Where the numbers are: in memory, in a file, or in a member of an archive that is read front to
- * back. */
+/* Source of the elements: in memory, in a file, or in a member of an archive that is streamed. */
 struct tc_npy_source {
-    tc_bytes data;   /* numbers only; .data == NULL: elsewhere */
-    tc_input *input; /* NULL: not in a file of their own; else from `start` on */
+    tc_bytes data;   /* elements only; .data == NULL: elsewhere */
+    tc_input *input; /* NULL: not in a separate file; else from `start` on */
     tc_stream stream; /* of an archive's member */
-    size_t start;    /* where the numbers begin in the member or file */
+    size_t start;    /* offset of the elements in the member or file */
     size_t end;      /* where they end */
 };
 
@@ -145,8 +144,12 @@ static void scan_descr(scan *s, tc_npy *a)
         (a->kind == 'f' && (size == 2 || size == 4 || size == 8)) ||
         (a->kind == 'c' && (size == 8 || size == 16)) || (a->kind == 'V' && size && size <= 2);
     if (!known && !s->error)
-        fail(s, a->kind == 'O' ? "Python objects are not read, only numbers"
-                               : "the element type is not one that is read");
+        fail(s, a->kind == 'O'                   ? "Python objects are not read, only numbers"
+                : a->kind == 'U' || a->kind == 'S' ? "text is not read, only numbers"
+                : a->kind == 'M' || a->kind == 'm' ? "times are not read, only numbers"
+                                                   : "the element type is not one that is read: "
+                                                     "bool, integers, floats of 16 to 64 bits, "
+                                                     "complex64 and complex128 are");
 }
 
 static void scan_dictionary(scan *s, tc_npy *a)
@@ -195,8 +198,8 @@ static bool measure(tc_npy *a, size_t *bytes)
     return true;
 }
 
-/* Reads the header that `head` begins with; `total` is how long the whole array file is.
- * Leaves where the numbers begin and how many bytes they are. */
+/* Reads the header at `head`; `total` is the length of the whole array file. Sets the offset of the
+ * elements and their bytes. */
 static tc_status parse_header(tc_ctx *ctx, tc_npy *a, tc_bytes head, size_t total, size_t *start,
                               size_t *bytes)
 {
@@ -302,6 +305,21 @@ static tc_status open_member(tc_ctx *ctx, const char *path, tc_archive *archive,
     return status;
 }
 
+/* A .npz without arrays, or another archive. */
+static tc_status no_arrays(tc_ctx *ctx, const char *path, const tc_archive *archive)
+{
+    const tc_loc *loc = make_loc(ctx, path, NULL);
+    tc_status status = ti_error(ctx, loc, TC_E_FORMAT, "the archive holds no .npy member");
+    for (size_t i = 0; i < archive->n_member; i++)
+        if (ti_text_ends(archive->member[i].name, "archive_format") ||
+            ti_text_ends(archive->member[i].name, "serialized_exported_program.json")) {
+            ti_note(ctx, loc, "it is a PyTorch export, a model; data is .npy, .npz or a folder of them");
+            return status;
+        }
+    ti_note(ctx, loc, archive->n_member ? "numpy.savez() writes one with arrays" : "it is empty");
+    return status;
+}
+
 static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_input *input,
                                tc_npy **array, size_t *count)
 {
@@ -318,10 +336,7 @@ static tc_status parse_archive(tc_ctx *ctx, const char *path, tc_bytes bytes, tc
         tc_grow(&ctx->arena, *array, *count, cap);
         TC_TRY(open_member(ctx, path, archive, &archive->member[i], &(*array)[(*count)++]));
     }
-    if (!*count)
-        return ti_error(ctx, make_loc(ctx, path, NULL), TC_E_FORMAT,
-                        "the archive holds no .npy member");
-    return TC_OK;
+    return *count ? TC_OK : no_arrays(ctx, path, archive);
 }
 
 tc_status ti_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array, size_t *count)
@@ -354,7 +369,7 @@ tc_status ti_npy_open(tc_ctx *ctx, const char *path, tc_npy **array, size_t *cou
     return status;
 }
 
-/* ---- the numbers -------------------------------------------------------------------------------
+/* ---- elements ----------------------------------------------------------------------------------
  */
 
 static void swap_bytes(uint8_t *p, size_t size, int64_t n)
@@ -367,7 +382,7 @@ static void swap_bytes(uint8_t *p, size_t size, int64_t n)
         }
 }
 
-/* Element i counted last axis fastest lies at sum(index[k] * stride[k]), stride[k] = dim[0] * ... *
+/* Element i counted last axis fastest is at sum(index[k] * stride[k]), stride[k] = dim[0] * ... *
  * dim[k-1]. */
 static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *out)
 {
@@ -393,7 +408,7 @@ static void gather_fortran(const tc_npy *a, int64_t first, int64_t n, uint8_t *o
     }
 }
 
-/* The numbers as a whole; memory grows with the bytes that really come. */
+/* All elements; memory grows with the bytes actually read. */
 static tc_status load_whole(tc_ctx *ctx, tc_npy *a)
 {
     struct tc_npy_source *s = a->source;

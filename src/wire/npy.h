@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* npy.h -- arrays in NumPy's files: .npy (versions 1 to 3), .npz (stored or deflated).
  *
- * Headers are read and checked when a file is opened; numbers are read when they are asked for, so
- * that a file larger than the memory can be walked through. */
+ * Headers are checked when a file is opened; elements are read on demand, so that a file larger
+ * than the memory can be processed. */
 #ifndef TC_NPY_H
 #define TC_NPY_H
 
@@ -31,15 +31,15 @@ TC_MUST_USE tc_status ti_npy_open(tc_ctx *ctx, const char *path, tc_npy **array,
 TC_MUST_USE tc_status ti_npy_parse(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_npy **array,
                                    size_t *count);
 
-/* Elements first .. first + n - 1, counted last axis fastest whatever the file's order, in this
- * machine's byte order.  0 <= first, first + n <= count. */
+/* Elements first .. first + n - 1, counted last axis fastest in any file order, in this machine's
+ * byte order.  0 <= first, first + n <= count. */
 TC_MUST_USE tc_status ti_npy_read(tc_ctx *ctx, tc_npy *array, int64_t first, int64_t n, void *out);
 
 /* "float32", "int8", "bool", "raw 2-byte", ...; in the arena. */
 const char *ti_npy_type_text(tc_arena *arena, const tc_npy *array);
 
-/* The header of a file whose numbers follow, last axis fastest: descr is NumPy's name of the type,
- * "<f4" say.  The bytes are those that NumPy would write, padding apart. */
+/* The header of a file whose elements follow, last axis fastest: descr is NumPy's name of the type,
+ * "<f4" say.  The bytes are those that NumPy would write, except for padding. */
 void ti_npy_header(tc_buf *out, const char *descr, int32_t rank, const int64_t *dim);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* picture.c -- see picture.h.
  *
- * A decoder is asked twice, for the size and for the pixels, so that memory is taken between the
- * two, when nothing of the decoder's is open. */
+ * A decoder is called twice, for the size and for the pixels: memory is allocated in between, when
+ * no decoder state exists. */
 #include "picture.h"
 
 #include <strings.h>
@@ -38,39 +38,28 @@ bool ti_is_sound(const char *path)
 #include <png.h>
 
 #include "../base/lazy_library.h"
+#include "late_calls.h"
 
 enum { MOST_PIXELS = 1 << 28 };
 
-#define LIBPNG(F) \
-    F(png_, create_info_struct) F(png_, create_read_struct) F(png_, destroy_read_struct) \
-    F(png_, error) F(png_, get_channels) F(png_, get_error_ptr) F(png_, get_image_height) \
-    F(png_, get_image_width) F(png_, get_io_ptr) F(png_, read_info) F(png_, read_row) \
-    F(png_, read_update_info) F(png_, set_expand) F(png_, set_interlace_handling) \
-    F(png_, set_longjmp_fn) F(png_, set_read_fn) F(png_, set_strip_16) F(png_, set_strip_alpha) \
-    F(png_, set_user_limits)
-#define LIBJPEG(F) \
-    F(jpeg_, destroy_decompress) F(jpeg_, CreateDecompress) F(jpeg_, mem_src) \
-    F(jpeg_, read_header) F(jpeg_, read_scanlines) F(jpeg_, start_decompress) \
-    F(jpeg_, std_error)
-
 /* Loaded with the first picture of their kind. */
 static struct {
-    TC_LATE_POINTERS(LIBPNG)
+    TC_LATE_POINTERS(TC_LIBPNG_CALLS)
 } libpng;
 static struct {
-    TC_LATE_POINTERS(LIBJPEG)
+    TC_LATE_POINTERS(TC_LIBJPEG_CALLS)
 } libjpeg;
 static bool libpng_here, libjpeg_here;
 
 static void load_libpng(void)
 {
-    static const char *const name[] = {TC_LATE_NAMES(LIBPNG)};
+    static const char *const name[] = {TC_LATE_NAMES(TC_LIBPNG_CALLS)};
     libpng_here = ti_late_load(TOSAC_LIBPNG, name, &libpng);
 }
 
 static void load_libjpeg(void)
 {
-    static const char *const name[] = {TC_LATE_NAMES(LIBJPEG)};
+    static const char *const name[] = {TC_LATE_NAMES(TC_LIBJPEG_CALLS)};
     libjpeg_here = ti_late_load(TOSAC_LIBJPEG, name, &libjpeg);
 }
 

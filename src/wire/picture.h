@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* picture.h -- PNG and JPEG files as rows of pixels, WAV files as numbers.
+/* picture.h -- PNG and JPEG files as rows of pixels, WAV files as samples.
  *
- * libpng and libjpeg-turbo decode; a build without them (TOSAC_PICTURES=OFF) says so when a picture
- * comes.  Colours are taken as they are stored: no gamma, no profile, no turning; transparency is
- * left out, more than 8 bits are cut to 8, shades of grey stay one channel. */
+ * libpng and libjpeg-turbo decode; a build without them (TOSAC_PICTURES=OFF) reports that for an
+ * image.  Colours are used as stored: no gamma, no profile, no rotation; alpha is dropped, more
+ * than 8 bits are truncated to 8, grey stays one channel. */
 #ifndef TC_PICTURE_H
 #define TC_PICTURE_H
 

@@ -14,7 +14,7 @@ static const instruction_row table[] = {
 
 static const instruction_row *row_of(uint32_t op)
 {
-    size_t lo = 0, hi = TC_COUNT(table); /* the table is in the order of numbers */
+    size_t lo = 0, hi = TC_COUNT(table); /* the table is sorted by code */
     while (lo < hi) {
         size_t middle = (lo + hi) / 2;
         if (table[middle].number < op)
@@ -120,7 +120,7 @@ uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint
     return id;
 }
 
-/* What some types of numbers and images need, in the order in which it stands at the head. */
+/* Capabilities of some numeric and image types, in the order of the header. */
 static const struct {
     uint32_t capability;
     const char *extension;

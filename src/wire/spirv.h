@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* spirv.h -- SPIR-V words: written section by section, read instruction by instruction.
  *
- * Writing.  A module's sections are filled side by side and joined at the end.  Types and constants
- * are asked for by their content and written once.
+ * Writing.  A module's sections are filled independently and joined at the end.  Types and
+ * constants are looked up by content and written once.
  *
- * Reading.  A stream that breaks its own rules ends early and says what is wrong with it. */
+ * Reading.  A malformed stream ends early, with the reason. */
 #ifndef TC_SPIRV_H
 #define TC_SPIRV_H
 
@@ -37,12 +37,12 @@ enum {
 enum { TC_SPV_LOGICAL = 0, TC_SPV_MEMORY_VULKAN = 3 };
 enum { TC_SPV_BINDING = 33, TC_SPV_DESCRIPTOR_SET = 34 };
 enum { TC_SPV_UNIFORM_CONSTANT = 0 };
-/* Encodings of OpTypeFloat; IEEE's has no number of its own. */
+/* Encodings of OpTypeFloat; IEEE's has no code. */
 enum { TC_SPV_IEEE = -1, TC_SPV_BFLOAT16 = 0, TC_SPV_E4M3 = 4214, TC_SPV_E5M2 = 4215 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* In the order in which they stand. */
+/* In the order of the module. */
 typedef enum tc_spv_part {
     TC_SPV_HEAD, /* capabilities, extensions, imports, memory model */
     TC_SPV_NAMES,
@@ -59,7 +59,7 @@ typedef struct tc_spv_writer {
     tc_buf part[TC_SPV_PARTS];
     uint32_t bound; /* the next id */
     tc_map unique;  /* content of a type or constant to its id */
-    uint32_t needs; /* what types of numbers and images need of a machine, a bit each */
+    uint32_t needs; /* capabilities of numeric and image types, a bit each */
     bool too_long;  /* an instruction had more than 65535 words: what follows is not kept */
 } tc_spv_writer;
 
@@ -76,7 +76,7 @@ uint32_t ti_spv_unique(tc_spv_writer *w, tc_spv_op op, uint32_t type, const uint
     ti_spv_unique(w, op, type, (const uint32_t[]){__VA_ARGS__},                                    \
                   sizeof(uint32_t[]){__VA_ARGS__} / sizeof(uint32_t))
 
-/* Types of numbers; the writer notes which of them a machine must have. */
+/* Numeric types; the writer notes the capabilities they need. */
 uint32_t ti_spv_bool(tc_spv_writer *w);
 uint32_t ti_spv_int(tc_spv_writer *w, uint32_t bits);
 uint32_t ti_spv_float(tc_spv_writer *w, uint32_t bits, int encoding);
@@ -116,7 +116,7 @@ static inline uint32_t ti_spv_word(const tc_spv_instr *instr, size_t i)
 {
     return i < instr->n ? ti_le32(instr->word + 4 * i) : 0;
 }
-/* The text that begins at operand i, and the operand behind it; p == NULL when it does not end. */
+/* The text that begins at operand i, and the operand after it; p == NULL when it does not end. */
 tc_str ti_spv_text(const tc_spv_instr *instr, size_t i, size_t *next);
 /* Which operand is the instruction's result; -1: none, or an instruction that is not in the table.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tool.h -- an outside program: started in a folder of its own, watched, and cleaned up after. */
+/* tool.h -- an external program: started in its own folder, watched, and cleaned up after. */
 #ifndef TC_TOOL_H
 #define TC_TOOL_H
 
 #include "../base/diag.h"
 
-/* A temporary folder with everything in it; it goes with the context, whatever happens. */
+/* A temporary folder with its contents, removed with the context in any case. */
 typedef struct tc_workshop {
     char **kept; /* its path; NULL: it is gone */
 } tc_workshop;
@@ -15,7 +15,7 @@ static inline const char *ti_workshop_path(const tc_workshop *w) { return *w->ke
 
 typedef struct tc_tool {
     const char *const *argv; /* ended by NULL; argv[0] is looked for on the PATH */
-    const char *folder;      /* where it runs; what it says goes to tool.log there */
+    const char *folder;      /* where it runs; its output goes to tool.log there */
     double timeout;          /* seconds */
     int exit;                /* its exit status; 128 + signal; -1: it never started */
     bool timed_out;
@@ -25,8 +25,8 @@ typedef struct tc_tool {
 } tc_tool;
 
 /* Runs them, which progress calls `what`, `at_once` at a time, until all have ended.  Failure to
- * start is told in `exit`.  When the context is cancelled, all are ended, and TC_CANCELLED comes
- * back. */
+ * start is reported in `exit`.  When the context is cancelled, all are ended, and TC_CANCELLED is
+ * returned. */
 TC_MUST_USE tc_status ti_tools_run(tc_ctx *ctx, const char *what, tc_tool *tool, size_t n,
                                    size_t at_once);
 

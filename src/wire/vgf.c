@@ -155,7 +155,7 @@ static tc_status read_slots(reader *r, tc_fb_table t, uint32_t field, tc_vgf_slo
     return broken(r);
 }
 
-/* Until 0.5.0 a graph constant's number is its index; from then on the file says which is which. */
+/* Until 0.5.0 a graph constant's id is its index; from then on the file has a table. */
 static tc_status read_constant_ids(reader *r, tc_fb_table t, tc_vgf_segment *s)
 {
     tc_fb_vector plain = ti_fb_list(t, SEGMENT_CONSTANTS, 4),

@@ -13,7 +13,7 @@ enum { TC_VGF_COMPUTE = 0, TC_VGF_GRAPH = 1 };                            /* mod
 /* Code; none: the application brings it. */
 enum { TC_VGF_NO_CODE = 0, TC_VGF_SPIRV = 1, TC_VGF_GLSL = 2, TC_VGF_HLSL = 3 };
 enum { TC_VGF_INPUT, TC_VGF_OUTPUT, TC_VGF_INTERMEDIATE, TC_VGF_CONSTANT }; /* resources */
-/* Descriptors: Vulkan's numbers. */
+/* Descriptors: Vulkan's values. */
 enum {
     TC_VGF_SAMPLER = 0,
     TC_VGF_IMAGE_SAMPLER = 1,
@@ -32,7 +32,7 @@ typedef struct tc_vgf_module {
     tc_bytes code; /* SPIR-V: its words; GLSL, HLSL: the text; else empty */
 } tc_vgf_module;
 
-/* Filters, address modes and border colour by Vulkan's numbers. */
+/* Filters, address modes and border colour: Vulkan's values. */
 typedef struct tc_vgf_sampler {
     uint32_t min_filter, mag_filter, address_u, address_v, border;
 } tc_vgf_sampler;
@@ -60,7 +60,7 @@ typedef struct tc_vgf_slots {
 
 typedef struct tc_vgf_set {
     tc_vgf_slots slots;
-    uint32_t index; /* written as TC_VGF_SET_BY_PLACE: not said; read: then its place */
+    uint32_t index; /* written as TC_VGF_SET_BY_PLACE: absent; read: then its index */
 } tc_vgf_set;
 
 typedef struct tc_vgf_push {
@@ -74,10 +74,10 @@ typedef struct tc_vgf_segment {
     tc_vgf_set *set;
     size_t n_set;
     tc_vgf_slots in, out;
-    /* OpGraphConstantARM's number and which constant it is; written without numbers: the same. */
+    /* OpGraphConstantARM's id and which constant it is; written without ids: the same. */
     uint32_t *constant_id, *constant;
     size_t n_constant;
-    uint32_t dispatch[3]; /* numbers of work groups; zeros for graphs */
+    uint32_t dispatch[3]; /* counts of work groups; zeros for graphs */
     tc_vgf_push *push;
     size_t n_push;
 } tc_vgf_segment;

@@ -37,7 +37,7 @@ static tc_fb_ref put_code(tc_fb_writer *w, const tc_vgf_module *m)
 
 static tc_bytes module_section(tc_ctx *ctx, const tc_vgf *vgf)
 {
-    const uint8_t missing = UINT8_MAX; /* numbers are written, zeros too */
+    const uint8_t missing = UINT8_MAX; /* values are written, zeros too */
     tc_fb_writer w;
     ti_fb_write(&w, &ctx->arena, 4096);
     tc_fb_ref *ref = tc_new_n(&ctx->scratch, tc_fb_ref, vgf->n_module);
@@ -97,7 +97,7 @@ static tc_fb_ref put_pushes(tc_ctx *ctx, tc_fb_writer *w, const tc_vgf_segment *
     return ti_fb_put_refs(w, ref, s->n_push);
 }
 
-/* Some graph constant has a number that is not its place in the table. */
+/* Some graph constant has an id that is not its index in the table. */
 static bool has_numbers(const tc_vgf_segment *s)
 {
     for (size_t i = 0; s->constant_id && i < s->n_constant; i++)
@@ -248,7 +248,7 @@ static tc_bytes constant_head(tc_ctx *ctx, const tc_vgf *vgf, size_t *payload)
     return (tc_bytes){head.data, head.size};
 }
 
-/* The format that what the file has came with: 0.4.3 named sets, aliases and samplers, 0.5.0 numbers
+/* The least format with all features of the file: 0.4.3 has sets, aliases and samplers, 0.5.0 ids
  * of constants. */
 static uint8_t needed(const tc_vgf *vgf, uint8_t *patch)
 {

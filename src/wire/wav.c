@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wav.c -- RIFF files of sound: "fmt " says how numbers are stored, "data" has them. */
+/* wav.c -- RIFF audio files: "fmt " has the encoding, "data" the samples. */
 #include "picture.h"
 
 typedef struct form {

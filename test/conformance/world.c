@@ -196,7 +196,7 @@ tc_status find_world(checks *all, const char *folder)
         const char *path = ti_text_format(&ctx->arena, "%s/%s", folder, name[i]);
         const char *record = ti_text_format(&ctx->arena, "%s/case.json", path);
         const tc_json *facts = ti_is_folder(path) ? record_load(ctx, record) : NULL;
-        if (!facts || ti_json_get(facts, "dims")) /* sizes of one's own: cli.sh has them */
+        if (!facts || ti_json_get(facts, "dims")) /* sizes of one's own: test/cli/sizes has them */
             continue;
         bool typed =
             access(ti_text_format(&ctx->arena, "%s/quantized.pt2", path), R_OK) == 0;

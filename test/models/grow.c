@@ -129,7 +129,8 @@ static void grow_once(garden *d)
         const grow_entry *list;
         int weight;
     } family[] = {{grow_eltwise, 40}, {grow_layers, 35}, {grow_moves, 30},
-                  {grow_whole, 4},    {grow_ints, 12},   {grow_edges, 8}};
+                  {grow_whole, 4},    {grow_ints, 12},   {grow_edges, 8},
+                  {grow_idioms, 6}};
     int all = 0, f = 0;
     for (size_t i = 0; i < TC_COUNT(family); i++)
         all += family[i].weight;

@@ -83,7 +83,7 @@ typedef struct grow_entry {
     int weight;
 } grow_entry;
 extern const grow_entry grow_eltwise[], grow_layers[], grow_moves[], grow_whole[], grow_ints[],
-    grow_edges[];
+    grow_edges[], grow_idioms[];
 
 /* The model of a number: a module in the rich form, or NULL when it came to nothing. */
 tc_module *grow_model(tc_ctx *ctx, uint64_t seed);

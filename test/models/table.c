@@ -70,7 +70,7 @@ static tc_val on_inputs(garden *d, tc_op op, tc_dtype type)
                                          ? ti_type_make(d->ctx, TC_bool, 2, (int64_t[]){3, 8})
                                          : t, NULL);
     if (ti_is_float(type)) {
-        in[0] = brought(d, in[0], defined_on[op]);
+        in[0] = brought(d, in[0], op == TC_OP_pow ? ON_positive : defined_on[op]);
         int last = tc_ops[op].max_in - 1;
         in[last] = divides(op) ? brought(d, in[last], ON_positive) : in[last];
     } else if (divides(op))

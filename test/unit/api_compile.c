@@ -97,6 +97,11 @@ static void test_kinds(tc_ctx *ctx)
     CHECK(memcmp(tc_compiled_bytes(c, 0).data, "file \"", 6) == 0);
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
     CHECK(same(first, tc_compiled_bytes(c, 0)));
+    const tc_model *made = NULL;
+    tc_program *program;
+    CHECK(tc_compiled_made(ctx, c, &made) == TC_OK && made != tc_compiled_model(c));
+    CHECK(tc_program_new(ctx, made, NULL, &program) == TC_OK && tc_program_run(program) == TC_OK);
+    CHECK(same(first, tc_compiled_bytes(c, 0))); /* running it makes nothing */
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_VELA, NULL) == TC_USAGE);
     CHECK(tc_compiled_make(ctx, c, (tc_output)42, NULL) == TC_USAGE);
     CHECK(tc_inspect_bytes(ctx, "x.pte", first, TC_FORM_JSON, &text) == TC_OK);

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "base/attempt.h"
+#include "base/json_out.h"
 #include "base/lazy_library.h"
 #include "base/sha256.h"
 #include "num/type.h"
@@ -187,6 +188,31 @@ static void test_sha256(void)
     CHECK(ti_text_eq(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
 }
 
+/* One record, as a line and as JSON. */
+static const char *shown(tc_ctx *ctx, bool text, const char *by, bool sparse)
+{
+    tc_buf to;
+    ti_buf_init(&to, &ctx->arena);
+    tc_json_out out = {.to = &to, .compact = true, .text = text};
+    tc_say(&out, "%d: ", 1);
+    tc_show_object(&out, NULL, "{name:-6}|{size:4}|{scale:.2f}[ by {by}][ sparse{sparse}] {none}",
+                   TC_J("name", "conv"), TC_J("size", 12), TC_J("scale", 0.5), TC_J("by", by),
+                   TC_J("sparse", sparse), TC_J_IF("none", ""));
+    return ti_buf_cstr(&to);
+}
+
+static void test_show(tc_ctx *ctx)
+{
+    CHECK(ti_text_eq(shown(ctx, true, "us", true), "1: conv  |  12|0.50 by us sparse -"));
+    CHECK(ti_text_eq(shown(ctx, true, NULL, false), "1: conv  |  12|0.50 -"));
+    CHECK(ti_text_eq(shown(ctx, false, "us", true),
+                     "{\"name\":\"conv\",\"size\":12,\"scale\":0.5,\"by\":\"us\","
+                     "\"sparse\":true}\n"));
+    CHECK(ti_text_eq(shown(ctx, false, NULL, false),
+                     "{\"name\":\"conv\",\"size\":12,\"scale\":0.5,\"by\":null,"
+                     "\"sparse\":false}\n"));
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -197,6 +223,7 @@ int main(void)
     test_arena();
     test_map(ctx);
     test_sha256();
+    test_show(ctx);
     test_text();
     test_types(ctx);
     CHECK(ti_error(ctx, &(tc_loc){.file = "m.pt2", .place = "a.py:1"}, TC_E_SHAPE, "no %d", 5) ==

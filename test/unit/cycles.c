@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cycles.c -- what programs of a few operators cost on Ethos-U85-256, estimated without Vela: each
- * stands for a form that once was expensive, and fails when what made it cheap stops paying.
+/* cycles.c -- what programs of a few operators cost on Ethos-U85-256, by the streams that are made of
+ * them: each stands for a form that once was expensive, and fails when what made it cheap stops paying.
  * Limits are today's figures and 3 %; in brackets what it was. */
 #include "check.h"
 
@@ -29,7 +29,7 @@ static double cycles(const char *text, const char *target, const float *weight)
     bool good = tc_dataset_open(ctx, random, 1, &o.quant.samples) == TC_OK &&
                 tc_model_read(ctx, "cycles", bytes, &read, &model) == TC_OK &&
                 tc_compile(ctx, model, &o, &compiled) == TC_OK &&
-                tc_profile_estimate(ctx, compiled, &p) == TC_OK;
+                tc_profile_new(ctx, compiled, &p) == TC_OK;
     if (good)
         tc_profile_get_info(p, &info);
     else
@@ -47,7 +47,7 @@ static const char leaving[] = "graph @main(%0: f32[1,512,3,3]) {\n"
                               "  %1 = const @bin(0) : f32[512,512,3,3]\n"
                               "  %2 = conv %0, %1" CONV3 "  return %2\n}\n";
 
-/* An image's channels last [88 K]. */
+/* An image's channels last, in pairs of columns [107 K]. */
 static const char image[] = "graph @main(%0: f32[1,3,96,96]) {\n"
                             "  %1 = const @bin(0) : f32[16,3,3,3]\n"
                             "  %2 = conv %0, %1 stride=[2,2] pad=[1,1,1,1] dilation=[1,1] "
@@ -100,7 +100,7 @@ static const char norm[] = "graph @main(%0: f32[1,196,96]) {\n"
                            "  %4 = const @bin(65536) : f32[96,96]\n"
                            "  %5 = linear %3, %4, none\n  return %5\n}\n";
 
-/* 24 channels in front of a product to many: 40 of them. */
+/* 24 channels in front of a product to many: 40 of them [133 K]. */
 static const char narrow[] = "graph @main(%0: f32[1,96,24,24]) {\n"
                              "  %1 = const @bin(0) : f32[24,96,1,1]\n"
                              "  %2 = conv %0, %1" CONV1
@@ -124,10 +124,10 @@ int main(void)
     float *w = made_weights();
     if (!w)
         return 1;
-    CHECK(cycles(leaving, u85, w) <= 450e3);
-    CHECK(cycles(image, u85, w) <= 18.3e3);
-    CHECK(cycles(norm, u85, w) <= 35e3);
-    CHECK(cycles(narrow, u85, w) <= 71.6e3);
+    CHECK(cycles(leaving, u85, w) <= 471e3);
+    CHECK(cycles(image, u85, w) <= 36.2e3);
+    CHECK(cycles(norm, u85, w) <= 33.7e3);
+    CHECK(cycles(narrow, u85, w) <= 120e3);
     double least = cycles(plain, u85, w), small = cycles(plain, u55, w);
     CHECK(least > 0 && small > 0);
     CHECK(cycles(layer_scale, u85, w) <= 1.005 * least);
@@ -135,9 +135,9 @@ int main(void)
     CHECK(cycles(chain, u85, w) <= 1.005 * least);
     CHECK(cycles(chain, u55, w) <= 1.005 * small);
     least = cycles(together, u85, w);
-    CHECK(least > 0 && least <= 142e3);
+    CHECK(least > 0 && least <= 124.6e3);
     CHECK(cycles(divided, u85, w) <= 1.005 * least);
-    CHECK(cycles(together, u55, w) <= 2.2e6);
+    CHECK(cycles(together, u55, w) <= 2.15e6);
     free(w);
     return check_done();
 }

@@ -60,7 +60,6 @@ static void rescaled(tc_ctx *ctx, tc_tensor acc, const scales *s, tc_tensor out)
     tc_attr_tosa_rescale attr = {true, TC_rounding_single, true, false, false};
     tc_tensor zero_out =
         ti_tensor_new(&ctx->arena, ti_type_make(ctx, out.type->dtype, 1, (int64_t[]){1}));
-    memset(zero_out.data, 0, 4);
     memcpy(zero_out.data, &s->narrow.zero, tc_dtypes[out.type->dtype].bytes);
     tc_tensor in[5] = {acc, s->multiplier, s->shift, one(ctx, TC_i32, 0), zero_out};
     tc_call call = {&attr, 5, 1, in, &out, &ctx->scratch, NULL};

@@ -67,7 +67,8 @@ static bool build(tc_ctx *ctx, tc_op op, const kind *k, program *p)
         if (!constant)
             p->in[n++] = t;
     }
-    p->node = ti_graph_add(p->g, op, record, val, n_in, n_out, NULL);
+    p->node = ti_graph_add(p->g, op, tc_attrs[info->attr].n_field ? record : NULL, val, n_in, n_out,
+                           NULL);
     if (ti_node_infer(p->g, p->node) != TC_OK)
         return false;
     bool moves = info->traits & T_MOVES;

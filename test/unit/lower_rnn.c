@@ -71,6 +71,10 @@ static void integers(const char *target)
     ROWS(target, 1, ONE("gru", "12", "i8", " q(0.025:3)", " q(0.025:3)", W8));
     ROWS(target, 1, ONE("rnn_tanh", "4", "i8", " q(0.025:3)", H, W8));
     ROWS(target, 1, LSTM("i8", Q, " q(0.025:3)", H, " q(0.05:2)", W8));
+    /* what comes of x and of the state, each far beyond their sum */
+    ROWS(target, 1, LSTM("i8", " q(0.3:3)", " q(0.4:-2)", H, " q(0.05:2)", W8));
+    ROWS(target, 1, LSTM("i8", " q(0.3:3)", " q(0.4:-2)", H, " q(0.05:2)", W32));
+    ROWS(target, 1, ONE("gru", "12", "i8", " q(0.3:3)", " q(0.3:3)", W8));
     ROWS(target, 1, DEEP("i8", Q, H, W8));
     ROWS(target, 1, CELL("i8", Q, H, W8));
     ROWS(target, 1, PROJECTED("i8", Q, " q(0.02:1)", " q(0.05:2)", W8));
@@ -87,6 +91,8 @@ static void sixteen(const char *target)
     ROWS(target, 2, ONE("gru", "12", "i16", START16, START16, W32));
     ROWS(target, 2, ONE("rnn_tanh", "4", "i16", H16, H16, W32));
     ROWS(target, 2, ONE("rnn_relu", "4", "i16", " q(0.00003:0)", " q(0.001:0)", W32));
+    /* a state that might grow by its weights, and does not */
+    ROWS(target, 2, ONE("rnn_relu", "4", "i16", " q(0.000003:0)", " q(0.00001:0)", W32));
     ROWS(target, 2, LSTM("i16", Q16, H16, H16, " q(0.0003:0)", W32));
     ROWS(target, 2, LSTM("i16", Q16, START16, H16, " q(0.0003:0)", W8));
     ROWS(target, 2, DEEP("i16", Q16, H16, W32));

@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include "ir/ir_text.h"
-#include "target/machine.h"
 #include "target/target.h"
 
 typedef struct row {

@@ -30,7 +30,7 @@ static bool once(tc_op op)
         tc_ctx_free(ctx);
         return false;
     }
-    bool made = run_op(ctx, op, record, in, n_in, out, n_out) == TC_OK;
+    bool made = run_op(ctx, op, tc_attrs[info->attr].n_field ? record : NULL, in, n_in, out, n_out) == TC_OK;
     CHECK(made == (ctx->n_error == 0)); /* one of both, never neither */
     tc_ctx_free(ctx);
     return made;

@@ -303,7 +303,7 @@ static void test_sizes(void)
         fputs(tc_diagnostics(ctx), stderr);
     m.nodes = SYM("_operator.floordiv", NUMBER(3) "," NUMBER(0), "d");
     tc_ctx_free(ctx);
-    CHECK(refused(m, TC_BAD_MODEL, "a size that is not known [dynamic-shape]"));
+    CHECK(refused(m, TC_UNSUPPORTED, "a size that is not known [dynamic-shape]"));
 }
 
 /* Python's arithmetic on numbers that are known. */
@@ -513,7 +513,10 @@ static void test_mutation(void)
     }
     tc_ctx_free(ctx);
     m.nodes = SYM("torch.ops.aten.item.default", SELF("p"),
-                  "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"), "n");
+                  "i") "," NODE("add_.Tensor", SELF("p") "," ARG("other", "as_int", "1"),
+                                "k") "," NODE("round.decimals", SELF("k") "," ARG("decimals",
+                                "as_sym_int", "{'as_name':'i'}"), "n");
+    m.values = "'p':" F32("") ",'k':" F32("") ",'n':" F32("");
     CHECK(refused(m, TC_UNSUPPORTED, "or on state [dynamic-shape]"));
     /* what only an assertion asks for need not be known */
     /* clang-format off */

@@ -164,8 +164,66 @@ static void patches(void)
     tc_ctx_free(ctx);
 }
 
+static bool same_setting(const tc_setting *a, const tc_setting *b)
+{
+    return a->dtype == b->dtype && a->qmin == b->qmin && a->qmax == b->qmax &&
+           a->symmetric == b->symmetric && a->per_channel == b->per_channel &&
+           a->group == b->group && a->observer == b->observer && a->percentile == b->percentile &&
+           a->floor == b->floor;
+}
+
+/* Each key with no more than it needs changes what it names, and nothing else. */
+static void alone(void)
+{
+    static const char *const same[] = {
+        "{\"activations\": {\"dtype\": \"int8\"}}", "{\"activations\": {\"symmetric\": false}}",
+        "{\"activations\": {\"qmin\": -128, \"qmax\": 127}}", "{\"observer\": \"mse\"}",
+        "{\"activations\": {\"observer\": \"mse\"}}", "{\"weights\": {\"dtype\": \"int8\"}}",
+        "{\"weights\": {\"per_channel\": true}}", "{\"weights\": {\"group\": 0}}",
+        "{\"weights\": {\"symmetric\": true}}", "{\"weights\": {\"observer\": \"minmax\"}}",
+        "{\"preset\": \"a8w4\", \"weights\": {\"dtype\": \"int8\"}}",
+        "{\"preset\": \"a8w4:32\", \"weights\": {\"dtype\": \"int8\"}}",
+        ("{\"preset\": \"none\", \"weights\": {\"dtype\": \"int8\"},"
+         " \"activations\": {\"dtype\": \"int8\"}}")};
+    static const struct {
+        const char *json;
+        tc_observer observer;
+        double percentile;
+    } observers[] = {
+        {"{\"observer\": \"percentile\"}", TC_OBSERVER_percentile, 99.99},
+        {"{\"activations\": {\"observer\": \"percentile\"}}", TC_OBSERVER_percentile, 99.99},
+        {"{\"activations\": {\"percentile\": 99}}", TC_OBSERVER_percentile, 99},
+        {"{\"activations\": {\"percentile\": 99, \"observer\": \"percentile\"}}",
+         TC_OBSERVER_percentile, 99},
+        {"{\"activations\": {\"observer\": \"percentile\", \"percentile\": 99}}",
+         TC_OBSERVER_percentile, 99},
+        {"{\"observer\": \"minmax\"}", TC_OBSERVER_minmax, 99.99},
+        {"{\"observer\": \"ema\"}", TC_OBSERVER_ema, 99.99}};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_config usual, c;
+    CHECK(ti_config_preset("int8", &usual));
+    for (size_t i = 0; i < TC_COUNT(same); i++)
+        CHECK(from_json(ctx, same[i], &c) == TC_OK &&
+              same_setting(&c.global.act, &usual.global.act) &&
+              same_setting(&c.global.weight, &usual.global.weight));
+    for (size_t i = 0; i < TC_COUNT(observers); i++) {
+        tc_setting want = usual.global.act;
+        want.observer = observers[i].observer;
+        want.percentile = observers[i].percentile;
+        CHECK(from_json(ctx, observers[i].json, &c) == TC_OK &&
+              same_setting(&c.global.act, &want) &&
+              same_setting(&c.global.weight, &usual.global.weight));
+    }
+    tc_ctx_free(ctx);
+}
+
 static void mistakes(void)
 {
+    CHECK(turned_down("{\"observer\": \"fixed\"}", "needs a 'scale'"));
+    CHECK(turned_down("{\"activations\": {\"percentile\": 99, \"observer\": \"mse\"}}",
+                      "only the observer 'percentile' takes it"));
+    CHECK(turned_down("{\"nodes\": {\"n\": {\"weights\": {\"scale\": 1}}}}",
+                      "weights cannot have a fixed scale"));
     CHECK(turned_down("{\"observers\": \"mse\"}", "the nearest is 'observer'"));
     CHECK(turned_down("{\"observer\": \"minmx\"}", "the nearest is 'minmax'"));
     CHECK(turned_down("{\"preset\": \"int9\"}", "the nearest is 'int8'"));
@@ -288,6 +346,7 @@ int main(void)
     packed();
     precedence();
     patches();
+    alone();
     mistakes();
     about_nothing();
     small_layers();

@@ -270,7 +270,8 @@ static void test_methods(void)
     CHECK(r.n_method == 0);
     quantized(one, "a16w8", 1, &r);
     for (size_t i = 0; i < r.n_method; i++) /* what is taken is never worse */
-        CHECK(!r.method[i].taken || r.sqnr_db >= r.method[i].sqnr_db);
+        CHECK(!r.method[i].taken || r.method[i].sqnr_db >= r.plain_sqnr_db - 0.05);
+    CHECK(r.measured_on && r.kept_back > 0 && strstr(r.measured_on, "held-out"));
     CHECK(!method(&r, "equalizing"));
     tc_ctx_free(one);
     tc_ctx_free(three);
@@ -287,7 +288,7 @@ static void test_best(void)
     const tc_method_gain *even = method(&r, "equalizing");
     quantized(one, "int8", 1, &plain);
     CHECK(even && r.sqnr_db >= plain.sqnr_db);
-    CHECK(even && (!even->taken || r.sqnr_db == even->sqnr_db));
+    CHECK(even && (!even->taken || even->sqnr_db > r.plain_sqnr_db));
     quantized_within(one, "best", 1, 1e-6, &s); /* no time: what is always done, and no more */
     CHECK(s.n_method == 1 && method(&s, "bias"));
     tc_ctx_free(one);

@@ -201,8 +201,10 @@ enum { SAMPLES = 40, DOMAINS = 8 };
 static tc_ranges some_ranges(tc_ctx *ctx, int far, bool drop, int first)
 {
     bool watched[DOMAINS];
-    tc_first rows = {SAMPLES, DOMAINS, tc_new_n(&ctx->arena, tc_sample_id, SAMPLES),
-                     tc_new_n(&ctx->arena, tc_ends, SAMPLES * DOMAINS)};
+    tc_first rows = {.n_sample = SAMPLES,
+                     .n_domain = DOMAINS,
+                     .sample = tc_new_n(&ctx->arena, tc_sample_id, SAMPLES),
+                     .ends = tc_new_n(&ctx->arena, tc_ends, SAMPLES * DOMAINS)};
     for (int i = 0; i < SAMPLES; i++) {
         int k = (i + first) % SAMPLES;
         rows.sample[i] = (tc_sample_id){(uint64_t)k * 1000003 % 997, NULL, (size_t)k};
@@ -238,8 +240,10 @@ static void test_odd(void)
 static tc_ranges sleeping(tc_ctx *ctx, size_t n, float awake, float asleep)
 {
     bool watched[1] = {true};
-    tc_first rows = {n, 1, tc_new_n(&ctx->arena, tc_sample_id, n),
-                     tc_new_n(&ctx->arena, tc_ends, n)};
+    tc_first rows = {.n_sample = n,
+                     .n_domain = 1,
+                     .sample = tc_new_n(&ctx->arena, tc_sample_id, n),
+                     .ends = tc_new_n(&ctx->arena, tc_ends, n)};
     for (size_t k = 0; k < n; k++) {
         rows.sample[k] = (tc_sample_id){k, NULL, k};
         rows.ends[k] = (tc_ends){0, k + 2 < n ? asleep : awake};
@@ -265,7 +269,7 @@ static void test_average(void)
     bool watched[1] = {true};
     tc_sample_id id[3] = {{3, NULL, 0}, {1, NULL, 1}, {2, NULL, 2}};
     tc_ends ends[3] = {{-4, 8}, {-1, 2}, {-3, 6}}; /* by content: -1, -3, -4 */
-    tc_first rows = {3, 1, id, ends};
+    tc_first rows = {.n_sample = 3, .n_domain = 1, .sample = id, .ends = ends};
     tc_ranges r = ti_ranges_of(ctx, &rows, watched, false);
     CHECK(near((double)r.average[0].lo, -(1 + 0.01 * 2 + 0.01 * (4 - 1.02))));
     CHECK(near((double)r.average[0].hi, 2 + 0.01 * 4 + 0.01 * (8 - 2.04)));
@@ -338,6 +342,18 @@ static void test_torchao(void)
     CHECK(g.scale == 0x1p-24 && g.zero == -128);
 }
 
+/* ---- margins of 16 bits ---- */
+
+/* Four times the odds of a share: 1 to 4 are 1 to 1, and all stays all. */
+static void test_wide_end(void)
+{
+    tc_domain share = {.shares = true}, other = {.shares = false};
+    CHECK(fabs(ti_wide_end(&share, 0.2) - 0.5) < 1e-12);
+    CHECK(fabs(ti_wide_end(&share, 0.001) - 0.004) < 2e-5);
+    CHECK(ti_wide_end(&share, 1) == 1 && ti_wide_end(&share, 1.01) == 1);
+    CHECK(ti_wide_end(&other, 0.2) == 1.25 * 0.2);
+}
+
 /* ---- grids in one step ---- */
 
 static void test_snap(void)
@@ -362,6 +378,7 @@ int main(void)
     test_sleeping();
     test_average();
     test_torchao();
+    test_wide_end();
     test_snap();
     return check_done();
 }

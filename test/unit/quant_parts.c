@@ -276,27 +276,36 @@ static void test_wrong_files(const char *dir)
 
 /* ---- data ---- */
 
-/* One sample is 40 times as large as the others.  Where its answer is in proportion, it is what the
- * program is for; where it only fills a tanh, it costs all others their steps for nothing. */
+/* One sample is larger than the others.  Where its answer is in proportion and the others are not
+ * lost with it, it is what the program is for; where they are, or it only fills a tanh, it costs all
+ * others their steps for nothing. */
 static void test_odd(data *d)
 {
-    char *model = edited(MODEL, "return %7",
-                         "%8 = const [30] : f32[1]\n  %9 \"mul\" = mul %7, %8 : f32[1,4]\n"
-                         "  %10 \"tanh\" = tanh %9 : f32[1,4]\n  return %10");
-    for (int i = 0; i < N; i++)
-        d->x[13][i] *= 40;
-    for (int ends = 0; ends < 2; ends++) {
-        how h = {.model = ends ? model : NULL}, keep = {.model = h.model, .keep_odd = true};
+    char *tanh = edited(MODEL, "return %7",
+                        "%8 = const [30] : f32[1]\n  %9 \"mul\" = mul %7, %8 : f32[1,4]\n"
+                        "  %10 \"tanh\" = tanh %9 : f32[1,4]\n  return %10");
+    const struct {
+        float times;
+        const char *model;
+        bool aside;
+    } cases[] = {{6, NULL, false}, {40, NULL, true}, {40, tanh, true}};
+    data usual = *d;
+    for (size_t c = 0; c < TC_COUNT(cases); c++) {
+        for (int i = 0; i < N; i++)
+            d->x[13][i] = usual.x[13][i] * cases[c].times;
+        how h = {.model = cases[c].model}, keep = {.model = h.model, .keep_odd = true};
+        bool aside = cases[c].aside;
         result r = quantize(d, 0, SAMPLES, h), kept = quantize(d, 0, SAMPLES, keep);
         CHECK(r.status == TC_OK && kept.status == TC_OK && !strstr(kept.message, "sample 13"));
-        CHECK(strstr(r.message, ends ? "calibration sample 13 is set aside"
-                                     : "calibration sample 13 is kept"));
-        CHECK((strcmp(kept.text, r.text) != 0) == ends);
-        CHECK(ends ? r.n_aside == 1 && r.aside == 13 && r.weighed : !r.n_aside);
+        CHECK(strstr(r.message, aside ? "calibration sample 13 is set aside: input 'x' reaches"
+                                      : "calibration sample 13 is kept, though input 'x' reaches"));
+        CHECK((strcmp(kept.text, r.text) != 0) == aside);
+        CHECK(aside ? r.n_aside == 1 && r.aside == 13 && r.weighed : !r.n_aside);
         free(kept.text);
         free(r.text);
     }
-    free(model);
+    *d = usual;
+    free(tanh);
 }
 
 static void test_data(void)

@@ -243,8 +243,6 @@ int main(void)
     test_refused("lower-to-tosa,fold-weight-scales", "RICH");
     test_refused("lower-to-tosa,unify-shapes", "CHANNELS_LAST");
     test_refused("lower-to-tosa,sink-transposes,merge-slices", "UNIFIED");
-    test_refused("lower-to-tosa,sink-transposes,unify-shapes,split-transpose-by-slices,widen-channels",
-                 "CHANNELS_LAST");
     test_refused("lower-to-tosa,sink-transposes,isolate-reductions,unify-shapes", "CHANNELS_LAST");
     test_refused("quantize-control-flow", "ACCUMULATED");
     test_refused("fuse-batch-norm", "FOLDED");

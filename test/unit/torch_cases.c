@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* torch_cases.c -- exported programs of test/fixture/torch beside what eager PyTorch gave: every
- * output in its place, Python's numbers among them. */
+/* torch_cases.c -- exported programs beside what eager PyTorch gave: those of test/fixture/torch, every
+ * output in its place, Python's numbers among them; and those of test/fixture/views, random programs
+ * of views and changes in place, called twice with their state kept. */
 #include "tosac/tosac.h"
 
 #include <math.h>
@@ -23,11 +24,14 @@ static tc_npy *array(tc_npy *all, size_t n, char kind, size_t i)
     return NULL;
 }
 
-static tc_tensor numbers(tc_ctx *ctx, tc_npy *a)
+/* Call k of those that are stacked along the first axis; k < 0: there is one, and the array is it. */
+static tc_tensor numbers(tc_ctx *ctx, tc_npy *a, int k)
 {
-    tc_tensor t = ti_tensor_new(&ctx->arena,
-                                ti_type_make(ctx, ti_data_dtype(a), a->rank, a->dim));
-    CHECK(ti_npy_read(ctx, a, 0, a->count, t.data) == TC_OK);
+    int skip = k < 0 ? 0 : 1;
+    tc_tensor t = ti_tensor_new(
+        &ctx->arena, ti_type_make(ctx, ti_data_dtype(a), a->rank - skip, a->dim + skip));
+    int64_t count = tc_type_count(t.type);
+    CHECK(ti_npy_read(ctx, a, (k < 0 ? 0 : k) * count, count, t.data) == TC_OK);
     return t;
 }
 
@@ -41,46 +45,61 @@ static bool agree(tc_tensor got, tc_tensor want)
     return same;
 }
 
-static void run(const char *name)
+/* Inputs in, outputs compared; false with the output that differs, or none. */
+static bool call(tc_ctx *ctx, tc_program *p, tc_npy *all, size_t n, int k, size_t *output)
+{
+    bool good = true;
+    for (size_t i = 0; good && array(all, n, 'i', i); i++)
+        good = tc_program_bind_input(p, i, numbers(ctx, array(all, n, 'i', i), k).data) == TC_OK;
+    good = good && tc_program_run(p) == TC_OK;
+    size_t i = 0;
+    for (; good && array(all, n, 'o', i); i++)
+        good = i < tc_program_output_count(p) &&
+               agree(tc_program_result(p, i), numbers(ctx, array(all, n, 'o', i), k));
+    *output = i;
+    return good && i == tc_program_output_count(p);
+}
+
+static void run(const char *folder, const char *name, int calls)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_model *model;
     tc_program *p = NULL;
     tc_npy *all = NULL;
-    size_t n = 0;
-    const char *stem = ti_text_format(&ctx->arena, "%s/torch/%s", TOSAC_FIXTURES, name);
+    size_t n = 0, output = 0;
+    const char *stem = ti_text_format(&ctx->arena, "%s/%s", folder, name);
     bool good = ti_npy_open(ctx, ti_text_format(&ctx->arena, "%s.npz", stem), &all, &n) == TC_OK &&
                 tc_model_open(ctx, ti_text_format(&ctx->arena, "%s.pt2", stem), NULL, &model) ==
                     TC_OK &&
                 tc_program_new(ctx, model, NULL, &p) == TC_OK;
-    for (size_t i = 0; good && array(all, n, 'i', i); i++)
-        good = tc_program_bind_input(p, i, numbers(ctx, array(all, n, 'i', i)).data) == TC_OK;
-    good = good && tc_program_run(p) == TC_OK;
-    size_t i = 0;
-    for (; good && array(all, n, 'o', i); i++)
-        good = i < tc_program_output_count(p) &&
-               agree(tc_program_result(p, i), numbers(ctx, array(all, n, 'o', i)));
-    good = good && i == tc_program_output_count(p);
+    for (int k = 0; good && k < calls; k++)
+        good = call(ctx, p, all, n, calls > 1 ? k : -1, &output);
     if (!good)
-        fprintf(stderr, "%s, output %zu: %s\n", name, i, tc_diagnostics(ctx));
+        fprintf(stderr, "%s, output %zu: %s\n", name, output, tc_diagnostics(ctx));
     CHECK(good);
     tc_ctx_free(ctx);
 }
 
-int main(void)
+static size_t run_all(const char *folder, int calls)
 {
     tc_ctx *ctx = tc_ctx_new();
     const char **name;
     size_t n = 0, cases = 0;
-    CHECK(ti_folder_list(ctx, TOSAC_FIXTURES "/torch", &name, &n) == TC_OK);
+    CHECK(ti_folder_list(ctx, folder, &name, &n) == TC_OK);
     for (size_t i = 0; i < n; i++) {
         size_t length = strlen(name[i]);
         if (length > 4 && strcmp(name[i] + length - 4, ".pt2") == 0) {
-            run(ti_text_copy(&ctx->arena, (tc_str){name[i], length - 4}));
+            run(folder, ti_text_copy(&ctx->arena, (tc_str){name[i], length - 4}), calls);
             cases++;
         }
     }
-    CHECK(cases >= 10);
     tc_ctx_free(ctx);
+    return cases;
+}
+
+int main(void)
+{
+    CHECK(run_all(TOSAC_FIXTURES "/torch", 1) >= 10);
+    CHECK(run_all(TOSAC_FIXTURES "/views", 2) >= 30);
     return check_done();
 }

@@ -110,6 +110,39 @@ static void test_signature(void)
     tc_ctx_free(ctx);
 }
 
+static void swap_ports(tc_vgf_slots *slots, const char **name)
+{
+    tc_vgf_slot slot = slots->v[0];
+    const char *text = name[0];
+    slots->v[0] = slots->v[1];
+    slots->v[1] = slot;
+    name[0] = name[1];
+    name[1] = text;
+}
+
+/* A file of others may list its ports in another order than the graph: the file's is the signature. */
+static void test_listed_order(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_vgf v;
+    tc_bytes bytes = {NULL, 0};
+    tc_module *module = parse(ctx, "graph @main(%0 \"a\": i32[2], %1 \"b\": i32[2]) {\n"
+                                   "  %2 \"d\" = tosa.sub %0, %1 : i32[2]\n"
+                                   "  %3 \"m\" = tosa.abs %1 : i32[2]\n"
+                                   "  return %2, %3\n}\n");
+    CHECK(ti_vgf_read(ctx, "file", emit(ctx, module), &v) == TC_OK && v.in.n == 2 && v.out.n == 2);
+    swap_ports(&v.in, v.in_name);
+    swap_ports(&v.out, v.out_name);
+    CHECK(ti_vgf_write(ctx, "file", &v, &bytes) == TC_OK);
+    const tc_graph *g = ti_main(back(ctx, bytes));
+    CHECK(ti_text_eq(ti_value_of(g, g->in[0])->name, "b") &&
+          ti_text_eq(ti_value_of(g, g->in[1])->name, "a"));
+    const tc_node *abs = ti_def(g, g->out[0]), *sub = ti_def(g, g->out[1]);
+    CHECK(abs->op == TC_OP_tosa_abs && abs->in[0] == g->in[0]);
+    CHECK(sub->op == TC_OP_tosa_sub && sub->in[0] == g->in[1] && sub->in[1] == g->in[0]);
+    tc_ctx_free(ctx);
+}
+
 /* What RESCALE takes or gives as unsigned has an unsigned format; rank 0 stays rank 0 in the
  * container. */
 static void test_formats(void)
@@ -413,6 +446,7 @@ int main(void)
 {
     test_round_trip();
     test_signature();
+    test_listed_order();
     test_formats();
     test_outputs();
     test_schema();

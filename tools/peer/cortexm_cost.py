@@ -65,8 +65,8 @@ def marked(source):
     """The program's function with a call before each step."""
     begin = source.index("void model_run_in(")
     end = source.index("\n}\n", begin)
-    body = re.sub(r"^    \{ // ", "    { cost_mark(); // ", source[begin:end], flags=re.M)
-    return source[:begin] + "void cost_mark(void);\n" + body + source[end:], body.count("cost_mark();")
+    body = re.sub(r"^( +)\{ // (?!\d+ times)", r"\1{ cost_mark(); // ", source[begin:end], flags=re.M)
+    return source[:begin] + "void cost_mark(void);\n" + body + source[end:]
 
 
 def main_of(head, steps):
@@ -98,13 +98,13 @@ def measure(args, model, core):
     run([args.tosac, "compile", *options, "--no-execute", "--emit", "c", "-o", f"{folder}/model.c"], folder)
     profile = json.loads(subprocess.run([args.tosac, "profile", *options, "--json"], capture_output=True, text=True, check=True).stdout)
     with open(f"{folder}/model.c", encoding="utf-8") as f:
-        source, steps = marked(f.read())
+        source = marked(f.read())
     with open(f"{folder}/model.c", "w", encoding="utf-8") as f:
         f.write(source)
     with open(f"{folder}/model.h", encoding="utf-8") as f:
         head = f.read()
     with open(f"{folder}/main.c", "w", encoding="utf-8") as f:
-        f.write(main_of(head, steps))
+        f.write(main_of(head, len(profile["operations"])))
     files = sorted(glob.glob(f"{folder}/*.c")) + [f"{EXAMPLE}/startup.c", f"{EXAMPLE}/board.c"]
     run(["arm-none-eabi-gcc", *FLAGS.split(), *flags.split(), f"-I{EXAMPLE}", "-I.", *files, "-T", os.path.join(EXAMPLE, script), "-o", "app"], folder)
     said = run(["qemu-system-arm", "-M", machine, *SEMI.split(), "-kernel", "app"], folder)

@@ -66,7 +66,7 @@ int ti_win_failed(void)
     return -1;
 }
 
-/* What a call by a wide path says, 0 or -1. */
+/* The result of a call by a wide path, 0 or -1. */
 #define WITH_WIDE(wide, path, good) \
     do { \
         wchar_t *wide = ti_win_wide(path); \
@@ -91,7 +91,7 @@ static DWORD how_to_make(int flags)
     return flags & _O_EXCL ? CREATE_NEW : flags & _O_TRUNC ? CREATE_ALWAYS : OPEN_ALWAYS;
 }
 
-/* A folder is opened too, as open() does: look_inside() tells what it is. */
+/* A folder is opened too, as open() does: look_inside() tells the kind. */
 static HANDLE open_handle(const wchar_t *path, int flags)
 {
     DWORD access = flags & _O_RDWR     ? GENERIC_READ | GENERIC_WRITE
@@ -254,8 +254,8 @@ int ti_win_mkdir(const char *path, int mode)
     WITH_WIDE(wide, path, CreateDirectoryW(wide, NULL));
 }
 
-/* In one step, over whatever file has the name.  Whoever looks at that file for a moment, another
- * writer or a scanner, is waited for: half a second at most. */
+/* Atomic, replacing an existing file.  If that file is briefly in use, by another writer or a
+ * scanner, waits half a second at most. */
 int ti_win_rename(const char *from, const char *to)
 {
     enum { TRIES = 100, PAUSE = 5 };

@@ -131,7 +131,7 @@ static bool ended(child *c, int *exit, DWORD wait)
         return false;
     *exit = GetExitCodeProcess(c->process, &code) ? (int)code : -1;
     CloseHandle(c->process);
-    CloseHandle(c->job); /* and whoever it left behind */
+    CloseHandle(c->job); /* and its remaining children */
     free(c);
     return true;
 }

@@ -154,8 +154,8 @@ int ti_win_munmap(void *at, size_t size)
     return UnmapViewOfFile(at) ? 0 : ti_win_failed();
 }
 
-/* Pages of a mapped file leave the working set; those of the heap stay, as they would come back
- * with what was in them and not with zeros. */
+/* Pages of a mapped file leave the working set; those of the heap stay, since they would keep their
+ * content instead of becoming zeros. */
 int ti_win_madvise(void *at, size_t size, int advice)
 {
     MEMORY_BASIC_INFORMATION info;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosac_conv2d_s8.c -- CONV2D and fully connected layers of int8.
  *
- * The pixels under a window become a column of bytes, unless they lie so already; a column times the
- * rows of the weights is a pixel of the result.  Pixels outside the image are x_zero, which the bias
- * makes up for. */
+ * The pixels of a window are copied to a column of bytes, unless they are contiguous; a column
+ * times the rows of the weights is a pixel of the result.  Pixels outside the image are x_zero,
+ * which the bias compensates. */
 #include "tosac_simd.h"
 
 /* The window at (oy, ox) as a column. */
@@ -68,7 +68,7 @@ static inline int32x4_t products(const int8_t *x, const int8_t *w0, const int8_t
     return (int32x4_t){a0, a1, a2, a3};
 }
 
-/* n columns, one behind the other, times all rows. */
+/* n contiguous columns times all rows. */
 static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, const int8_t *w,
                      const int32_t *bias, int32_t k, int8_t *out)
 {

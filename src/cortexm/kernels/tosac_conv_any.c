@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_conv_any.c -- convolutions of any types and kinds, written to be read beside the
- * specification. */
+/* tosac_conv_any.c -- convolutions of any types and kinds, written as in the specification. */
 #include "tosac_simd.h"
-
-/* Where tap k of the window at place o reads along an axis; -1: outside. */
-static int32_t tap(const tosac_conv *p, int axis, int32_t o, int32_t k)
-{
-    int32_t at = o * p->stride[axis] - p->before[axis] + k * p->dilation[axis];
-    if (p->transposed) {
-        at = o + p->before[axis] - k;
-        if (at < 0 || at % p->stride[axis] != 0)
-            return -1;
-        at /= p->stride[axis];
-    }
-    return at >= 0 && at < p->in[axis] ? at : -1;
-}
 
 /* Sums of n products of int16 by int8, without zero points. */
 static int64_t products16(const int16_t *a, const int8_t *b, int32_t n)
@@ -92,7 +78,7 @@ static int64_t window(const tosac_conv *p, const void *x, const void *w, int32_t
     for (int32_t kd = 0; kd < p->kernel[0]; kd++)
         for (int32_t kh = 0; kh < p->kernel[1]; kh++)
             for (int32_t kw = 0; kw < p->kernel[2]; kw++, k++) {
-                int32_t z = tap(p, 0, o[0], kd), y = tap(p, 1, o[1], kh), c = tap(p, 2, o[2], kw);
+                int32_t z = tosac_tap(p, 0, o[0], kd), y = tosac_tap(p, 1, o[1], kh), c = tosac_tap(p, 2, o[2], kw);
                 if (z < 0 || y < 0 || c < 0)
                     continue;
                 int32_t at = (image + (z * p->in[1] + y) * p->in[2] + c) * p->in_c;
@@ -111,9 +97,9 @@ typedef struct range {
 static range inside(const tosac_conv *p, int axis, int32_t o)
 {
     range r = {0, p->kernel[axis]};
-    while (r.first < r.last && tap(p, axis, o, r.first) < 0)
+    while (r.first < r.last && tosac_tap(p, axis, o, r.first) < 0)
         r.first++;
-    while (r.first < r.last && tap(p, axis, o, r.last - 1) < 0)
+    while (r.first < r.last && tosac_tap(p, axis, o, r.last - 1) < 0)
         r.last--;
     return r;
 }

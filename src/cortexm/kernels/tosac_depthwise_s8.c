@@ -231,7 +231,7 @@ TOSAC_INLINE sums taps(const tosac_window *p, const int8_t *x, const int8_t *w, 
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
-/* Taps two at a time: where they read, and their weights side by side, for each of four channels. */
+/* Taps two at a time: their addresses, and their weights interleaved, for each of four channels. */
 enum { PAIRS = 13 };
 typedef struct pair {
     int32_t first, second;
@@ -295,7 +295,8 @@ TOSAC_INLINE sums add_pairs(const pairs *all, const int8_t *x, sums s)
 
 #endif
 
-/* n windows side by side; rows of taps that are inside, from x and w on; start: the sums of all. */
+/* n adjacent windows; rows of taps that are inside, from x and w on; start: the initial sums of
+ * all. */
 static void line(const tosac_window *p, const int8_t *x, const int8_t *w, int32_t rows, int32_t n,
                  const sums *start, const block *b, const pairs *all, int8_t *out)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_kernels.h -- the integer operators of TOSA 1.0 in C11, bit for bit as the specification has
- * them: what all kernels share.
+/* tosac_kernels.h -- the integer operators of TOSA 1.0 in C11, bit-exact to the specification: what
+ * all kernels share.
  *
- * No heap, no mutable data, no library but string.h.  Kernels use the instructions that the compiler
- * is told of (TOSAC_ISA) and give the same bytes with and without them. */
+ * No heap, no mutable data, no library but string.h.  Kernels use the instructions that the
+ * compiler enables (TOSAC_ISA) and give the same bytes with and without them. */
 #ifndef TOSAC_KERNELS_H
 #define TOSAC_KERNELS_H
 
@@ -137,7 +137,7 @@ typedef enum tosac_rounding {
     TOSAC_INEXACT
 } tosac_rounding;
 
-/* What becomes of a sum: RESCALE, then CLAMP; multiplier NULL: it stays as it is. */
+/* Epilogue of a sum: RESCALE, then CLAMP; multiplier NULL: none. */
 typedef struct tosac_requant {
     const int32_t *multiplier;
     const int8_t *shift;
@@ -166,7 +166,8 @@ typedef enum tosac_type {
     TOSAC_I8,
     TOSAC_I16,
     TOSAC_I32,
-    TOSAC_I48
+    TOSAC_I48,
+    TOSAC_F32 /* to kernels of tosac_float.h alone */
 } tosac_type;
 
 static inline int64_t tosac_load(const void *p, tosac_type type, int32_t i)
@@ -197,7 +198,7 @@ static inline void tosac_store(void *p, tosac_type type, int32_t i, int64_t v)
         ((int64_t *)p)[i] = v;
 }
 
-/* A sum with its bias as it is stored: rescaled, or of 48 bits held inside them, or of 32. */
+/* A sum with its bias in stored form: rescaled, or saturated to 48 bits, or of 32. */
 static inline void tosac_store_sum(const tosac_requant *q, void *out, tosac_type type, int32_t at,
                                    int32_t channel, int64_t sum)
 {
@@ -209,7 +210,7 @@ static inline void tosac_store_sum(const tosac_requant *q, void *out, tosac_type
     tosac_store(out, type, at, q->multiplier ? tosac_requantize(q, sum, channel) : sum);
 }
 
-/* k numbers of four bits as bytes. */
+/* k 4-bit elements as bytes. */
 static inline void tosac_unpack4(const uint8_t *packed, int32_t k, int8_t *to)
 {
     for (int32_t i = 0; i < k / 2; i++, packed++) {
@@ -232,6 +233,19 @@ typedef struct tosac_conv {
     tosac_requant q; /* without multiplier: WIDE for sums of 48 bits, SINGLE for 32 */
 } tosac_conv;
 void tosac_conv_any(const tosac_conv *p, const void *x, const void *w, const void *bias, void *out);
+
+/* Where tap k of the window at output o reads along an axis; -1: outside. */
+static inline int32_t tosac_tap(const tosac_conv *p, int axis, int32_t o, int32_t k)
+{
+    int32_t at = o * p->stride[axis] - p->before[axis] + k * p->dilation[axis];
+    if (p->transposed) {
+        at = o + p->before[axis] - k;
+        if (at < 0 || at % p->stride[axis] != 0)
+            return -1;
+        at /= p->stride[axis];
+    }
+    return at >= 0 && at < p->in[axis] ? at : -1;
+}
 
 /* CONV2D and DEPTHWISE_CONV2D of int8 by int8 weights to int8.  bias: with -x_zero times the sum of
  * the weights in it, so that every tap counts; those outside the image have x_zero. */
@@ -265,7 +279,7 @@ typedef struct tosac_matmul {
 } tosac_matmul;
 void tosac_matmul_any(const tosac_matmul *p, const void *a, const void *b, void *out);
 
-/* ---- windows, axes, places ---- */
+/* ---- windows, axes, indices ---- */
 
 typedef struct tosac_pool {
     int32_t batches, in_h, in_w, channels, out_h, out_w;
@@ -282,7 +296,8 @@ typedef enum tosac_reduction {
     TOSAC_MAX,
     TOSAC_MIN,
     TOSAC_ALL,
-    TOSAC_ANY
+    TOSAC_ANY,
+    TOSAC_PRODUCT /* of floats */
 } tosac_reduction;
 void tosac_reduce(tosac_reduction what, tosac_type type, int32_t outer, int32_t n, int32_t inner,
                   const void *x, void *out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosac_matmul.c -- MATMUL of int8 or int16, minus zero points.
  *
- * Sums of int8 are of 32 bits and wrap.  Neighbouring columns of the result go together, as b lies. */
+ * Sums of int8 have 32 bits and wrap.  Neighbouring columns of the result are computed together, in
+ * b's order. */
 #include "tosac_simd.h"
 
 static int64_t product16(const tosac_matmul *p, const int16_t *a, const int16_t *b)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_move.c -- CONCAT, PAD, REVERSE, SLICE, TILE, TRANSPOSE: elements change places. */
+/* tosac_move.c -- CONCAT, PAD, REVERSE, SLICE, TILE, TRANSPOSE. */
 #include "tosac_kernels.h"
 
 enum { MOST_AXES = 12 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_npu.h -- an Ethos-U beside the core: what a model asks of the firmware.
+/* tosac_npu.h -- an Ethos-U next to the core: what a model needs from the firmware.
  *
- * tosac_npu_run() is the firmware's: it hands the job to the Ethos-U's driver and returns when it is
- * done.  One for Arm's driver is in tosac's examples/cortex-m/npu_ethosu.c. */
+ * tosac_npu_run() is the firmware's: it passes the job to the Ethos-U's driver and returns when it
+ * is done.  One for Arm's driver is in tosac's examples/cortex-m/npu_ethosu.c. */
 #ifndef TOSAC_NPU_H
 #define TOSAC_NPU_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Where streams and weights, and where a model's own arena lie: memory that the Ethos-U can reach.
+/* Sections of streams and weights, and of a model's own arena: memory that the Ethos-U can access.
  * -DTOSAC_NPU_CONST='__attribute__((section("network_model_sec")))' */
 #ifndef TOSAC_NPU_CONST
 #define TOSAC_NPU_CONST
@@ -22,13 +22,13 @@ extern "C" {
 #define TOSAC_NPU_ARENA
 #endif
 
-/* One run of a command stream; stream, weights and scratch lie on 16 bytes. */
+/* One run of a command stream; stream, weights and scratch are aligned to 16 bytes. */
 typedef struct tosac_npu_job {
     const void *stream; /* with the driver's header in front (COP1) */
     size_t stream_bytes;
     const void *weights; /* region 0; NULL: there are none */
     size_t weight_bytes;
-    size_t scratch_bytes; /* region 1: its inputs and outputs lie in it */
+    size_t scratch_bytes; /* region 1: it contains its inputs and outputs */
     size_t fast_bytes;    /* region 2: memory of the firmware's; 0: it is the scratch */
 } tosac_npu_job;
 

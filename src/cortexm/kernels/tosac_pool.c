@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_pool.c -- MAX_POOL2D and AVG_POOL2D over the part of a window that lies inside the image. */
+/* tosac_pool.c -- MAX_POOL2D and AVG_POOL2D over the part of a window inside the image. */
 #include "tosac_kernels.h"
 
 /* Rows y0 .. y1 and columns x0 .. x1 (past the end) of one window. */

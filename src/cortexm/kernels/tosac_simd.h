@@ -28,8 +28,8 @@ static inline int16x2_t tosac_odd(uint32_t v)
 #if TOSAC_ISA == TOSAC_ISA_MVE
 #include <arm_mve.h>
 
-/* Multipliers and shifts of four channels, made ready: sums are shifted left (which few need), times
- * m, and shifted right, each by what its lane says. */
+/* Multipliers and shifts of four channels, prepared: sums are shifted left (which few need), times
+ * m, and shifted right, each by its lane's shift. */
 typedef struct tosac_four {
     int32x4_t m, left, right;
     int32_t lefts; /* some lane shifts left */
@@ -67,7 +67,7 @@ static inline int32x4_t tosac_requantize4(const tosac_requant *q, int32x4_t v, c
 
 #else
 
-/* The multiplier and shift of a channel, made ready. */
+/* The multiplier and shift of a channel, prepared. */
 typedef struct tosac_one {
     int32_t m, s;
     int32_t far;   /* s > 32: then */

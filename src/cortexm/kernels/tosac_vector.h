@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_vector.h -- elementwise arithmetic on four numbers at a time, for cores with MVE: each function
- * as its namesake of tosac_kernels.h. */
+/* tosac_vector.h -- elementwise arithmetic on four elements at a time, for cores with MVE: each
+ * function as its namesake of tosac_kernels.h. */
 #ifndef TOSAC_VECTOR_H
 #define TOSAC_VECTOR_H
 

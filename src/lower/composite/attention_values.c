@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* attention_values.c -- see composite.h: rows of scores by v, through exponentials of 8 bits.
  *
- * e^(score - max) has 8 bits, the largest of a row all of them, and goes into the product with v as
- * it is.  What comes out, few numbers, is divided by the sum of what was really multiplied: a
- * column of the same product, where v can have one more of a constant. */
+ * e^(score - max) has 8 bits, the largest of a row all of them, and is multiplied with v directly.
+ * The result, few elements, is divided by the sum of the rounded exponentials: a column of the same
+ * product, if v can have a constant column. */
 #include <math.h>
 
 #include "composite.h"
@@ -11,8 +11,8 @@
 /* e^-DEPTH is nothing; the column's constant, less the zero point of v. */
 enum { TOP = 255, DEPTH = 8, COLUMN_BITS = 6, COLUMN = 1 << COLUMN_BITS };
 
-/* 255 e^x, less 128, for x = step * (score - max).  What rounding leaves over of one entry goes
- * into the next, so that many small numbers come out right in their sum. */
+/* 255 e^x, less 128, for x = step * (score - max).  The rounding error of one entry is carried to
+ * the next, so that sums of many small values are right. */
 static tc_val exponentials(tc_build *lw, const tc_rows *r)
 {
     double entry[256] = {-128}, left = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* composite.h -- what softmax, norms, attention and recurrent layers share: arithmetic on rows.
  *
- * A row is the last axis.  Everything is PRO-INT (no 16-bit tables or convolutions), and put so
- * that an NPU can fuse it: every widening rescale has one reader, every accumulator one rescale
- * behind it. */
+ * A row is the last axis.  Everything is PRO-INT (no 16-bit tables or convolutions), and arranged
+ * so that an NPU can fuse it: every widening rescale has one reader, every accumulator one rescale
+ * after it. */
 #ifndef TC_COMPOSITE_H
 #define TC_COMPOSITE_H
 
@@ -11,7 +11,7 @@
 
 /* ---- lower_rows.c ---- */
 
-/* The largest magnitude of n numbers. */
+/* The largest magnitude of n elements. */
 double ti_largest(const double *x, int64_t n);
 /* Sums over the middle of [outer, n, inner], i32 of magnitudes up to `most`, as [outer, 1, inner]
  * in steps of 2^*down.  What i32 cannot hold is summed in as few parts as can be, each rounded
@@ -148,7 +148,7 @@ tc_val ti_put_spread_i16(tc_build *lw, tc_val x, const tc_type *from, bool centr
 /* x * gain[c] + bias[c] along an axis of n, x i16 in steps of unit, into the domain of `to`. */
 tc_val ti_put_affine(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                      const double *bias, int64_t n, const tc_type *to);
-/* n numbers that a constant operand stands for, `otherwise` where it was left out; NULL: refused,
+/* n real values of a constant operand, `otherwise` where absent, in scratch memory; NULL: refused,
  * it is not constant. */
 const double *ti_lower_known(tc_build *lw, const tc_node *node, int i, int64_t n, double otherwise);
 /* Whether operand 0 and result 0 are i8 or i16 of one scale; refuses otherwise. */

@@ -101,8 +101,8 @@ static tc_val less_mean(tc_build *lw, tc_val x)
     return ti_b_tosa_sub(lw, x, times(lw, sum(lw, x), 1 / (double)row_of(lw, x)));
 }
 
-/* x - mean of each row; what rounding has left of the mean goes the same way, for 1 / sqrt(eps)
- * would make rows of equal numbers of it. */
+/* x - mean of each row; the rounding error of the mean is subtracted the same way, since 1 /
+ * sqrt(eps) would amplify it in rows of equal elements. */
 static tc_val centred(tc_build *lw, tc_val x)
 {
     return less_mean(lw, less_mean(lw, x));
@@ -115,8 +115,7 @@ static tc_val scaled(tc_build *lw, tc_val x, double eps)
     return ti_b_tosa_mul(lw, x, ti_b_tosa_rsqrt(lw, ti_b_tosa_add(lw, v, number(lw, v, eps))));
 }
 
-/* Operand i, one number per index of an axis, as f32 of the rank of `like`; none where it was left
- * out. */
+/* Operand i, one value per index of an axis, as f32 of the rank of `like`; none if absent. */
 static tc_val by_axis(tc_build *lw, const tc_node *node, int i, tc_val like, int axis)
 {
     tc_val v = ti_lower_in(lw, node, i);

@@ -32,8 +32,8 @@ void ti_put_halves(tc_build *lw, tc_val x, tc_val *high, tc_val *low)
     *low = down(lw, ti_b_tosa_sub(lw, x, wide), 0, TC_i16);
 }
 
-/* f at the knots of a TABLE, in steps of 1 / one: code c stands at c / per_unit.  The result is i32
- * in steps of 2^-14 / one: the first table has 7 bits behind its steps, the second 15 + 7. */
+/* f at the knots of a TABLE, in steps of 1 / one: code c is at c / per_unit.  The result is i32 in
+ * steps of 2^-14 / one: the first table has 7 bits below its steps, the second 15 + 7. */
 static tc_val two_tables(tc_build *lw, tc_val code, double (*f)(double), double per_unit,
                          double one)
 {
@@ -71,8 +71,8 @@ static tc_val fine_exp(tc_build *lw, tc_val x, double scale)
 
 /* ---- shares ---- */
 
-/* Sum over the last axis of n numbers up to 2^28, in steps of 2^-*bits: halves apart, because both
- * sums fit i32 whatever n is. */
+/* Sum over the last axis of n values up to 2^28, in steps of 2^-*bits: halves separately, because
+ * both sums fit i32 for any n. */
 static tc_val sum_of(tc_build *lw, tc_val e, int64_t n, int *bits)
 {
     int last = e ? ti_b_type(lw, e)->rank - 1 : 0;
@@ -162,8 +162,8 @@ tc_val ti_put_fine_tanh(tc_build *lw, tc_val x, double unit)
     }
     tc_val knot = down(lw, x, 21, TC_i16), code = shift_left(lw, knot, 7);
     tc_val r = ti_b_tosa_sub(
-        lw, x, ti_put_rescale(lw, knot, 0x1p21, 0, 0, TC_i32));            /* 2^26 stands for 1 */
-    tc_val f = two_tables(lw, code, value_at, 4096, 0x1p15);               /* 2^29 stands for 1 */
+        lw, x, ti_put_rescale(lw, knot, 0x1p21, 0, 0, TC_i32));            /* 2^26 is 1 */
+    tc_val f = two_tables(lw, code, value_at, 4096, 0x1p15);               /* 2^29 is 1 */
     tc_val more = ti_b_tosa_mul_shift(lw, r, ti_put_table(lw, code, TC_i16, bend, 513), 27);
     more = ti_b_tosa_add(lw, more, ti_put_table(lw, code, TC_i16, rise, 513));
     return ti_b_tosa_add(lw, f, ti_b_tosa_mul_shift(lw, r, more, 18));

@@ -75,7 +75,7 @@ static tc_val transposed(tc_build *lw, tc_val x)
 
 /* ---- masks ---- */
 
-/* Where element (row, key) of matrix `which` lies in a mask that is broadcast. */
+/* Index of element (row, key) of matrix `which` in a mask that is broadcast. */
 static int64_t mask_at(const attention *a, int64_t which, int64_t row, int64_t key)
 {
     const tc_type *m = a->mask;
@@ -123,7 +123,7 @@ typedef struct known_mask {
     double least, most;     /* of the finite ones */
     bool masks;             /* some are minus infinity */
     bool *blind, any_blind; /* [batch, rows]: nothing of the row counts: its result is 0 */
-    bool *lost, any_lost;   /* floats that far down have no room for the score beside them */
+    bool *lost, any_lost;   /* floats that far down absorb the score */
 } known_mask;
 
 static void level_row(const attention *a, known_mask *m, int64_t row)
@@ -179,7 +179,7 @@ static tc_val without_rows(tc_build *lw, const attention *a, const known_mask *m
     return ti_b_tosa_select(lw, keep, x, ti_b_single(lw, ti_b_dtype(lw, x), 3, (double)zero));
 }
 
-/* A mask of bools that is computed, as [batch, rows, keys]; none where there is none. */
+/* A computed mask of bools, as [batch, rows, keys]; none if absent. */
 static tc_val computed_mask(tc_build *lw, const tc_node *node, const attention *a)
 {
     int64_t dim[TC_MAX_RANK];
@@ -205,7 +205,7 @@ static double reach(const tc_type *t)
 
 /* In steps above this a share of one half is off by a 64th, four steps of a result of 8 bits. */
 static const double COARSE_STEP = 0x1p-4;
-static const double NOTHING = 16; /* e^-16 counts for nothing beside 1 */
+static const double NOTHING = 16; /* e^-16 is negligible compared with 1 */
 
 /* q k^T, in an accumulator. */
 static tc_val raw_scores(tc_build *lw, const tc_node *node, const attention *a)
@@ -289,7 +289,7 @@ static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, know
     double bound = reach(a->q) * reach(a->k) * (double)a->width * fabs(a->attr->scale),
            most = fmax(m->most, -m->least);
     bool computed = a->mask && !ti_is_const(lw->rw->from, node->in[3]);
-    /* what is masked lies 11 below the least score there can be, at the end of i16 */
+    /* masked scores are 11 below the least possible score, at the end of i16 */
     *step = (bound + most + (m->masks || computed ? 11 : 0)) / 32767;
     if (*step > COARSE_STEP)
         return large_scores(lw, node, a, m, mask_now, step);
@@ -417,11 +417,11 @@ static bool may_be_blind(tc_build *lw, const tc_node *node, const attention *a)
     return computed || (a->mask && mask_of(lw, node, a).any_blind);
 }
 
-/* Where the mask is minus infinity; -1e30 stands for it, so that differences are numbers. */
+/* Where the mask is minus infinity; -1e30 represents it, so that differences are finite. */
 static const double real_low = -1e30;
 
-/* What is added, or none; bools as real_low, infinities as the lowest number.  seen: of a mask that
- * may hide a row, which scores take part; numbers that a mask has in their place do. */
+/* The added mask, or none; bools as real_low, infinities as the lowest value.  seen: of a mask that
+ * may hide a row, which scores take part; finite mask values do. */
 static tc_val real_mask(tc_build *lw, const tc_node *node, const attention *a, tc_val s,
                         tc_val *seen)
 {
@@ -476,7 +476,7 @@ void ti_lower_real_sdpa(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val seen;
     s = real_mask(lw, node, &a, s, &seen);
     tc_val p = ti_put_real_softmax(lw, causal_mask(lw, &a, s));
-    if (seen) /* what is masked has no share, not even among its like */
+    if (seen) /* masked scores have probability 0, even in a fully masked row */
         p = ti_b_tosa_select(lw, seen, p, ti_b_single(lw, TC_f32, 3, 0));
     tc_val y = ti_b_tosa_cast(lw, ti_put_matrices(lw, p, 0, x[2], 0), a.y->dtype);
     out[0] = ti_b_tosa_reshape(lw, y, a.y->rank, a.y->dim);

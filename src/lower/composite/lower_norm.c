@@ -19,8 +19,7 @@ typedef struct norm8 {
     const tc_type *to;
 } norm8;
 
-/* Bits behind the point of the sum of squares: as many as i32 has room for, with eps added; -1: eps
- * is too large. */
+/* Fraction bits of the sum of squares: as many as fit i32, with eps added; -1: eps is too large. */
 static int fraction_of(const norm8 *p)
 {
     double squares = (p->centre ? 0x1p14 : 0x1p16) * (double)p->n,

@@ -17,7 +17,8 @@ static const double gate_unit =
 /* One cell: where its weights are, and the steps of its states. */
 typedef struct cell {
     tc_rnn_kind kind;
-    int weight; /* the operand w_ih */
+    tc_rnn_weights *of; /* the node's */
+    int weight;         /* the operand w_ih */
     bool bias;
     int project;           /* from w_ih to w_hr; 0: h is not projected */
     int64_t hidden, given; /* given: extent of h */
@@ -29,13 +30,11 @@ typedef struct state {
     tc_rnn_num h, c;
 } state;
 
-/* i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c), projected
+/* i, f, g, o = sum;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c), projected
  * w_hr h */
-static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num a, tc_rnn_num b,
-                       state s)
+static state lstm_step(tc_build *lw, const cell *l, tc_rnn_num sum, state s)
 {
     int64_t n = l->hidden;
-    tc_rnn_num sum = ti_rnn_plus(lw, a, b, gate_unit);
     tc_rnn_num in = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 0, n));
     tc_rnn_num forget = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
     tc_rnn_num next = ti_rnn_tanh(lw, ti_rnn_part(lw, sum, 2 * n, n), TC_GATE_FAR);
@@ -46,45 +45,45 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_
     tc_rnn_num shown = ti_rnn_tanh(lw, s.c, TC_GATE_FAR);
     s.h = ti_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
     if (l->project)
-        s.h = ti_rnn_affine(lw, node, s.h, l->weight + l->project, -1, l->h_unit);
+        s.h = ti_rnn_affine(lw, l->of, s.h, l->weight + l->project, -1, l->h_unit);
     return s;
 }
 
-/* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m) */
-static state gru_step(tc_build *lw, const cell *l, tc_rnn_num a, tc_rnn_num b, state s)
+/* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m).  sum: a + b. */
+static state gru_step(tc_build *lw, const cell *l, tc_rnn_num sum, const tc_rnn_num part[2],
+                      state s)
 {
     int64_t n = l->hidden;
-    tc_rnn_num from_h = ti_rnn_part(lw, b, 0, 2 * n), from_x = ti_rnn_part(lw, a, 0, 2 * n);
-    tc_rnn_num both = ti_rnn_plus(lw, from_x, from_h, gate_unit);
-    tc_rnn_num reset = ti_rnn_sigmoid(lw, ti_rnn_part(lw, both, 0, n));
-    tc_rnn_num keep = ti_rnn_sigmoid(lw, ti_rnn_part(lw, both, n, n));
-    tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, b, 2 * n, n), gate_unit);
+    tc_rnn_num reset = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 0, n));
+    tc_rnn_num keep = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
+    tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, part[1], 2 * n, n), part[1].unit);
     tc_rnn_num next =
-        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, a, 2 * n, n), past, gate_unit),
+        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, part[0], 2 * n, n), past, gate_unit),
                     TC_GATE_FAR);
     tc_rnn_num apart = ti_rnn_minus(lw, s.h, next, 2 * l->h_unit);
     s.h = ti_rnn_plus(lw, next, ti_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
     return s;
 }
 
-static state step(tc_build *lw, const tc_node *node, const cell *l, tc_rnn_num x, state s)
+static state step(tc_build *lw, const cell *l, tc_rnn_num x, state s)
 {
     tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
                 of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
-    if (l->kind == TC_RNN_RELU) { /* either may be far beyond their sum */
-        s.h = ti_rnn_relu(lw, ti_rnn_affine2(lw, node, of_x, of_h, l->h_unit));
+    double unit = l->kind == TC_RNN_RELU   ? l->h_unit
+                  : l->kind == TC_RNN_TANH ? l->far * 0x1p-15
+                                           : gate_unit;
+    tc_rnn_num part[2];
+    tc_rnn_num sum =
+        ti_rnn_affine2(lw, l->of, of_x, of_h, unit, l->kind == TC_RNN_GRU ? part : NULL);
+    switch (l->kind) {
+    case TC_RNN_LSTM:
+        return lstm_step(lw, l, sum, s);
+    case TC_RNN_GRU:
+        return gru_step(lw, l, sum, part, s);
+    default:
+        s.h = l->kind == TC_RNN_RELU ? ti_rnn_relu(lw, sum) : ti_rnn_tanh(lw, sum, l->far);
         return s;
     }
-    if (l->kind == TC_RNN_TANH) {
-        s.h = ti_rnn_affine2(lw, node, of_x, of_h, l->far * 0x1p-15);
-        s.h = ti_rnn_tanh(lw, s.h, l->far);
-        return s;
-    }
-    tc_rnn_num a = ti_rnn_affine(lw, node, x, of_x.weight, of_x.bias, gate_unit);
-    tc_rnn_num b = ti_rnn_affine(lw, node, s.h, of_h.weight, of_h.bias, gate_unit);
-    if (l->kind == TC_RNN_LSTM)
-        return lstm_step(lw, node, l, a, b, s);
-    return gru_step(lw, l, a, b, s);
 }
 
 /* ---- states ---- */
@@ -157,10 +156,9 @@ static double tanh_far(const tc_type *result)
     return far;
 }
 
-/* A step leaves h between -1 and 1, except with relu and projections; where it started further out,
- * the way back leads through a mean of both (gru), or it is read once, in steps of its own.  c may
- * grow by 1 a step: that, or 16, or what the domains at the border say.  most: how far an lstm's h
- * can be. */
+/* A step leaves h between -1 and 1, except with relu and projections; a larger initial state decays
+ * through a mean of both (gru), or is read once, in its own steps.  c may grow by 1 a step: that,
+ * or 16, or the range of the domains at the border.  most: the range of an lstm's h. */
 static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
                   double most, cell *l)
 {
@@ -251,18 +249,18 @@ static sequence input_of(tc_build *lw, const tc_node *node, bool batch_first)
 }
 
 /* Every step of one direction; what it gives is put into `to`, the last state is returned. */
-static state direction(tc_build *lw, const tc_node *node, const cell *l, const sequence *x,
+static state direction(tc_build *lw, const cell *l, const sequence *x,
                        bool backward, state s, tc_rnn_num *to)
 {
     for (int64_t i = 0; i < x->steps && lw->status == TC_OK; i++) {
         int64_t t = backward ? x->steps - 1 - i : i;
-        s = step(lw, node, l, x->at[t], s);
+        s = step(lw, l, x->at[t], s);
         to[t] = s.h;
     }
     return s;
 }
 
-/* Two directions side by side: i16 has no CONCAT without its extension, so the halves are padded
+/* Two directions concatenated: i16 has no CONCAT without its extension, so the halves are padded
  * and added. */
 static tc_rnn_num beside(tc_build *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
 {
@@ -306,7 +304,9 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
                 out);
         return;
     }
+    tc_rnn_weights of = {.node = node};
     cell l = {.kind = k,
+              .of = &of,
               .weight = o.first,
               .bias = a->has_bias,
               .project = o.project,
@@ -327,7 +327,7 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
             if (k == TC_RNN_LSTM)
                 s.c = state_of(lw, c, i + d, x.batch, hidden, l.c_unit);
             to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
-            s = direction(lw, node, &l, &x, d == 1, s, to[d]);
+            s = direction(lw, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;
             last_c[i + d] = s.c;
         }
@@ -351,8 +351,9 @@ static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind
     int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
     if (!typed(lw, node))
         return;
+    tc_rnn_weights of = {.node = node};
     cell l = {
-        .kind = k, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
+        .kind = k, .of = &of, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
     int64_t batch = last ? xt->dim[0] : 1;
     if (is_i16(lw, node)) {
         put_i16(lw, node,
@@ -378,7 +379,7 @@ static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind
     state s = {state_of(lw, ti_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
     if (k == TC_RNN_LSTM)
         s.c = state_of(lw, ti_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
-    s = step(lw, node, &l, x, s);
+    s = step(lw, &l, x, s);
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
     if (k == TC_RNN_LSTM)
         out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);

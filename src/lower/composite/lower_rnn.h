@@ -16,7 +16,7 @@ typedef struct tc_rnn {
     int per_cell, project; /* project: from w_ih to w_hr; 0: h is not projected */
     bool bias, batch_first, one_step;
     int64_t layers, ways, steps, batch, hidden, given; /* given: extent of h */
-    bool read[3]; /* by result: somebody reads it */
+    bool read[3]; /* by result: it is used */
 } tc_rnn;
 
 /* The largest row sum of |w|; 0 without w. */

@@ -4,7 +4,8 @@
 
 #include "composite.h"
 
-/* Into how many parts n is cut: at least so many, and without a rest where that is near. */
+/* Into how many parts n is cut: at least this many, and without a remainder if such a count is
+ * near. */
 static int64_t parts_of(int64_t n, int64_t least)
 {
     for (int64_t parts = least; parts <= 8 * least && parts < n; parts++)
@@ -119,7 +120,7 @@ static tc_val minus(tc_build *lw, tc_val a, double b)
     return ti_b_tosa_sub(lw, a, ti_b_like(lw, a, TC_i32, b));
 }
 
-/* An index of 256 for u in [lo, 2^31): entry i stands for u = middle + step * i. */
+/* An index of 256 for u in [lo, 2^31): entry i is u = middle + step * i. */
 static tc_val index_of(tc_build *lw, tc_val u, double lo, double *middle, double *step)
 {
     *middle = (lo + 0x1p31) / 2;

@@ -94,9 +94,9 @@ static tc_val exp_by_bytes(tc_build *lw, tc_val x, tc_val max, double scale)
                         (tc_term){more, 0, 0x1p10}, 0x1p-14, 0, TC_i16);
 }
 
-/* i16 and i32, as exact as i16 can hold, down to e^-deep: coarse steps of u by tables, what is left
- * in steps of u / 2^15 by 1 + r + r^2 / 2.  summed: only sums of many are read, and entries carry
- * what rounding left over to the next one. */
+/* i16 and i32, as exact as i16 can hold, down to e^-deep: coarse steps of u by tables, the
+ * remainder in steps of u / 2^15 by 1 + r + r^2 / 2.  summed: only sums of many are read, and
+ * entries carry their rounding error to the next one. */
 static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, double deep,
                            bool summed)
 {
@@ -127,9 +127,9 @@ static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, dou
 }
 
 /* The same, coarser, in a third of the operations: one table for the last `near` below the maximum,
- * one for what is further down.  Entries of the second carry what rounding left over to the next
- * one, so that sums of many come out right.  A share of the sum is off by less than 1/256, except
- * beside hundreds of equal numbers far below. */
+ * one for the rest.  Entries of the second carry their rounding error to the next one, so that sums
+ * of many are right.  A probability is off by less than 1/256, except next to hundreds of equal
+ * values far below. */
 static tc_val exp_by_ranges(tc_build *lw, tc_val x, tc_val max, double scale, int64_t n)
 {
     double near = fmin(fmax(log((double)n / 2), 2.6), 3.6), floor_e = exp(-near), carry = 0,
@@ -285,7 +285,7 @@ static tc_val log_of_sum(tc_build *lw, tc_val x, tc_val max, double scale, const
         tc_val sum = ti_put_fine_sum(lw, far, scale, &bits);
         return log_of(lw, sum, ldexp(1, bits));
     }
-    const double deeper = 14; /* thousands of numbers so far down count */
+    const double deeper = 14; /* thousands of values that far down count */
     bool fine = x && fine_bits(to) > 12 && ti_b_dtype(lw, x) != TC_i8;
     tc_val e = fine ? exp_by_steps(lw, x, max, scale, deeper, true)
                     : exp_below(lw, x, max, scale, fine_bits(to));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* matrix_column.c -- see composite.h: a column of one number beside a matrix.
+/* matrix_column.c -- see composite.h: a constant column appended to a matrix.
  *
- * Where convolutions made the matrix, perhaps concatenated and reshaped since, each of them gives
- * one channel more, of weights 0 and the number as its bias: nothing has to be copied. */
+ * If convolutions made the matrix, perhaps concatenated and reshaped since, each of them gets one
+ * channel more, of weights 0 and the constant as its bias: no copy is needed. */
 #include "composite.h"
 
 #include "../../num/load.h"
@@ -67,7 +67,7 @@ static bool can_grow(const column *c, tc_val v)
     return true;
 }
 
-/* A constant [n, ..], or of one number for all n, with `more` behind. */
+/* A constant [n, ..], or one element for all n, with `more` appended. */
 static tc_val longer(const column *c, tc_val v, int64_t n, int64_t more)
 {
     tc_tensor t = ti_b_constant(c->lw, v);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moments.c -- rows of any integers brought to mean 0 and variance 1.
+/* moments.c -- rows of any integers normalized to mean 0 and variance 1.
  *
  * Deviations from the mean as i16, the sum of their squares in i32, 1/sqrt of it once per row as a
  * power of two and a mantissa; these are multiplied on one after the other, so that rows of any
@@ -10,7 +10,7 @@
 
 /* ---- deviations ---- */
 
-/* Weights as i8 around a zero point of their own where they need one. */
+/* Weights as i8 with a zero point if they need one. */
 static tc_val weights8(tc_build *lw, const double *weight, int64_t n_out, int64_t n, double *zero)
 {
     double lo = 0, hi = 0, *w = tc_new_n(&lw->ctx->arena, double, (size_t)(n_out * n));
@@ -115,8 +115,8 @@ tc_val ti_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *
 
 /* ---- rows of variance 1 ---- */
 
-/* Of squares, so that eps fits beside them: half of it is taken from the 15 bits of a deviation, and
- * 9 are left for a result of 8. */
+/* Of squares, so that eps fits: half of it is taken from the 15 bits of a deviation, and 9 are left
+ * for a result of 8. */
 enum { MOST_SHIFT = 12 };
 
 tc_val ti_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps, bool centre,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* norm_i16.c -- norms, variances and lengths of rows for results of 16 bits, all in i32.
  *
- * Deviations have a fixed number of bits behind the point, and are shifted up by what the largest
- * of the row leaves free, so that rows of any spread keep their precision.  Their squares are
- * summed in two halves, the square root has a second step of Newton's method, gain and bias have 30
- * bits.  Expensive on an NPU, and within two steps of 16 bits. */
+ * Deviations have a fixed number of fraction bits, and are normalized by the largest of the row, so
+ * that rows of any spread keep their precision.  Their squares are summed in two halves, the square
+ * root has a second step of Newton's method, gain and bias have 30 bits.  Expensive on an NPU, and
+ * within two steps of 16 bits. */
 #include <math.h>
 
 #include "composite.h"
@@ -90,7 +90,7 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
     r.unit = ti_scale_of(from) / times;
     r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
-    /* what stands for eps is at most 2^29 after 2 * raised shifts; more than that at once: coarser
+    /* eps is represented by at most 2^29 after 2 * raised shifts; more than that at once: coarser
      * squares */
     double added = eps * (double)n / r.square_unit;
     int coarser = added > 0x1p29 ? (int)ceil(log2(added / 0x1p29)) : 0;
@@ -174,14 +174,14 @@ tc_val ti_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const do
 {
     double most = fmax(ti_largest(gain, n), 1e-30), far = ti_largest(bias, n);
     double out = ti_scale_of(to);
-    /* the bias has room beside the product */
+    /* the bias fits in addition to the product */
     int more = far > 0 ? (int)fmax(0, ceil(log2(far / (unit * most * 0x1p29)))) : 0;
     tc_val y =
         ti_b_tosa_mul_shift(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
     unit *= ldexp(most, more);
     if (far > 0)
         y = ti_b_tosa_add(lw, y, constants(lw, y, axis, bias, n, unit));
-    /* far beyond the codes there is no more than the last of them */
+    /* far beyond the codes everything saturates */
     double limit = floor(out * 0x1p17 / unit);
     if (unit / out >= 0.25 && limit < 0x1p31) {
         y = at_least(lw, at_most(lw, y, limit), -limit);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rnn_arith.c -- see rnn_arith.h.
  *
- * Numbers and weights of 16 bits are multiplied byte by byte, each pair a product of i8.  Sigmoid
- * and tanh have 256 entries of 16 bits, and the slope for what lies between; or one table of 513
+ * Activations and weights of 16 bits are multiplied byte by byte, each pair a product of i8.
+ * Sigmoid and tanh have 256 entries of 16 bits, and slopes to interpolate; or one table of 513
  * where the target has it. */
 #include "rnn_arith.h"
 
@@ -96,6 +96,10 @@ typedef struct weights {
     int64_t out;
     double *scale;
     const double *bias; /* real, or NULL */
+    double most;        /* the largest absolute value that a sum can have */
+    double limit;       /* sums past it count as it, or as up to twice as much; or INFINITY */
+    double unit;        /* the steps of the sums in i32: a 256th of those of the result, or as fine
+                         * as the largest sum allows */
 } weights;
 
 /* x_unit: of what the bias is added to; it has to fit i32. */
@@ -106,8 +110,8 @@ static weights weights_of(tc_build *lw, const tc_type *t, const double *w, const
     weights r = {.out = t->dim[0],
                  .scale = tc_new_n(&lw->ctx->arena, double, (size_t)t->dim[0]),
                  .bias = bias};
-    double *high = tc_new_n(&lw->ctx->arena, double, (size_t)n),
-           *low = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    double *high = tc_new_n(&lw->ctx->scratch, double, (size_t)n),
+           *low = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     bool bytes = t->quant && t->dtype == TC_i8;
     for (int64_t o = 0; o < r.out; o++) {
         double most = fmax(1e-6, bias ? fabs(bias[o]) * 32512 / (x_unit * 0x1p30) : 0);
@@ -126,35 +130,64 @@ static weights weights_of(tc_build *lw, const tc_type *t, const double *w, const
     return r;
 }
 
-/* x (i8) times one byte of the weights, which counts `times`; i32 in steps of `unit`. */
-static tc_val affine_byte(tc_build *lw, tc_rnn_num x, const weights *w, tc_val byte, double times,
-                          bool bias, double unit)
+/* x (i8) times weights, cut where they pass the limit.  One step of x may be far beyond it: the
+ * bias is added in the steps of the sums. */
+static tc_val affine_limited(tc_build *lw, tc_rnn_num x, const weights *w)
 {
-    double *b = tc_new_n(&lw->ctx->arena, double, (size_t)w->out),
-           *factor = tc_new_n(&lw->ctx->arena, double, (size_t)w->out);
+    tc_val none = ti_b_single(lw, TC_i32, 1, 0);
+    tc_val acc = conv(lw, x.val, x.zero, w->high, none, TC_i32);
+    if (w->low) {
+        tc_val high = ti_put_rescale(lw, acc, 256, 0, 0, TC_i32);
+        acc = ti_b_tosa_add(lw, high, conv(lw, x.val, x.zero, w->low, none, TC_i32));
+    }
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    double *step = tc_new_n(&lw->ctx->scratch, double, (size_t)w->out),
+           *bias = tc_new_n(&lw->ctx->scratch, double, (size_t)w->out);
+    for (int64_t o = 0; o < w->out; o++) {
+        step[o] = x.unit * w->scale[o];
+        bias[o] = w->bias ? w->bias[o] / w->unit : 0;
+    }
+    acc = ti_put_cut(lw, acc, step, w->out, w->limit, w->unit);
+    if (w->bias)
+        acc = ti_b_tosa_add(lw, acc,
+                            ti_b_numbers(lw, TC_i32, 4, (int64_t[]){1, 1, 1, w->out}, bias));
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return acc;
+}
+
+/* x (i8) times one byte of the weights, which counts `times`; i32 in the steps of their sums. */
+static tc_val affine_byte(tc_build *lw, tc_rnn_num x, const weights *w, tc_val byte, double times,
+                          bool bias)
+{
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    double *b = tc_new_n(&lw->ctx->scratch, double, (size_t)w->out),
+           *factor = tc_new_n(&lw->ctx->scratch, double, (size_t)w->out);
     for (int64_t o = 0; o < w->out; o++) {
         double step = x.unit * w->scale[o] * times;
         b[o] = bias && w->bias ? w->bias[o] / step : 0;
-        factor[o] = step / unit;
+        factor[o] = step / w->unit;
     }
     tc_val acc = conv(lw, x.val, x.zero, byte, ti_b_numbers(lw, TC_i32, 1, &w->out, b), TC_i32);
-    return ti_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
+    acc = ti_put_rescale_channels(lw, acc, factor, 0, 0, TC_i32);
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return acc;
 }
 
 /* x (i8) times the weights; the bias goes where its steps are not too fine for i32. */
-static tc_val affine_bytes(tc_build *lw, tc_rnn_num x, const weights *w, bool bias, double unit)
+static tc_val affine_bytes(tc_build *lw, tc_rnn_num x, const weights *w, bool bias)
 {
+    if (isfinite(w->limit))
+        return affine_limited(lw, x, w);
     if (!w->low)
-        return affine_byte(lw, x, w, w->high, 1, bias, unit);
-    tc_val low = affine_byte(lw, x, w, w->low, 1, bias, unit);
-    tc_val high = affine_byte(lw, x, w, w->high, 256, false, unit);
+        return affine_byte(lw, x, w, w->high, 1, bias);
+    tc_val low = affine_byte(lw, x, w, w->low, 1, bias);
+    tc_val high = affine_byte(lw, x, w, w->high, 256, false);
     return ti_b_tosa_add(lw, high, low);
 }
 
-/* The steps of a sum in i32: a 256th of those of its result, or as fine as its largest number
- * allows. */
-static double sum_unit(tc_build *lw, tc_rnn_num x, const tc_type *t, const double *w,
-                       const double *bias, double unit)
+/* The largest absolute value of x w^T + b. */
+static double most_of(tc_build *lw, tc_rnn_num x, const tc_type *t, const double *w,
+                      const double *bias)
 {
     bool byte = ti_b_dtype(lw, x.val) == TC_i8;
     double reach = x.unit * (byte ? 128 + fabs((double)x.zero) : 32768), most = 0;
@@ -164,36 +197,81 @@ static double sum_unit(tc_build *lw, tc_rnn_num x, const tc_type *t, const doubl
             sum += reach * fabs(w[o * t->dim[1] + i]);
         most = fmax(most, sum);
     }
-    return fmax(unit / 256, most / 0x1p28);
+    return most;
 }
 
-/* x w^T + b as i32. */
-static tc_rnn_num affine_wide(tc_build *lw, const tc_node *node, tc_rnn_term term, double unit)
+/* The lowered weights and bias of a term, and for which constants and steps. */
+typedef struct tc_rnn_made {
+    struct tc_rnn_made *next;
+    tc_rnn_term term; /* of x the steps and the zero point count */
+    tc_dtype dtype;   /* of x */
+    double unit, limit;
+    weights w;
+} tc_rnn_made;
+
+static bool is_made_for(const tc_rnn_made *m, tc_rnn_term term, tc_dtype dtype, double unit,
+                        double limit)
 {
-    tc_rnn_num x = term.x;
+    return m->term.weight == term.weight && m->term.bias == term.bias && m->dtype == dtype &&
+           m->term.x.unit == term.x.unit && m->term.x.zero == term.x.zero && m->unit == unit &&
+           m->limit == limit;
+}
+
+static weights make_weights(tc_build *lw, const tc_node *node, tc_rnn_term term, double unit,
+                            double limit)
+{
+    weights none = {0};
     const tc_type *t = ti_lower_type(lw, node, term.weight);
-    const double *real = ti_lower_known(lw, node, term.weight, t->dim[0] * t->dim[1], 0);
     const double *b = term.bias >= 0 ? ti_lower_known(lw, node, term.bias, t->dim[0], 0) : NULL;
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    const double *real = ti_lower_known(lw, node, term.weight, t->dim[0] * t->dim[1], 0);
     if (!real || lw->status != TC_OK)
-        return none();
-    bool byte = ti_b_dtype(lw, x.val) == TC_i8;
-    weights w = weights_of(lw, t, real, b, byte ? x.unit : 256 * x.unit);
-    double fine = sum_unit(lw, x, t, real, b, unit);
-    if (byte)
-        return (tc_rnn_num){affine_bytes(lw, x, &w, true, fine), fine, 0};
+        return none;
+    bool byte = ti_b_dtype(lw, term.x.val) == TC_i8;
+    weights w = weights_of(lw, t, real, b, byte ? term.x.unit : 256 * term.x.unit);
+    w.most = fmin(most_of(lw, term.x, t, real, b), 2 * limit);
+    w.limit = limit;
+    w.unit = fmax(unit / 256, w.most / 0x1p28);
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return w;
+}
+
+/* Made once for all equal time steps; NULL: refused. */
+static const weights *weights_for(tc_build *lw, tc_rnn_weights *of, tc_rnn_term term, double unit,
+                                  double limit)
+{
+    tc_dtype dtype = ti_b_dtype(lw, term.x.val);
+    for (const tc_rnn_made *m = of->made; m; m = m->next)
+        if (is_made_for(m, term, dtype, unit, limit))
+            return &m->w;
+    tc_rnn_made *m = tc_new(&lw->ctx->arena, tc_rnn_made);
+    weights w = make_weights(lw, of->node, term, unit, limit);
+    *m = (tc_rnn_made){of->made, term, dtype, unit, limit, w};
+    if (!m->w.high)
+        return NULL;
+    of->made = m;
+    return &m->w;
+}
+
+/* x w^T + b as i32, of the weights that weights_for() made of it. */
+static tc_rnn_num affine_wide(tc_build *lw, const weights *w, tc_rnn_num x)
+{
+    if (ti_b_dtype(lw, x.val) == TC_i8)
+        return (tc_rnn_num){affine_bytes(lw, x, w, true), w->unit, 0};
     tc_rnn_num high = {ti_put_rescale(lw, x.val, 0x1p-8, 0, 0, TC_i8), 256 * x.unit, 0};
     tc_rnn_num low = {ti_b_tosa_cast(lw, x.val, TC_i8), x.unit, 0};
-    tc_val of_low = affine_bytes(lw, low, &w, false, fine);
-    tc_val of_high = affine_bytes(lw, high, &w, true, fine);
-    return (tc_rnn_num){ti_b_tosa_add(lw, of_high, of_low), fine, 0};
+    tc_val of_low = affine_bytes(lw, low, w, false);
+    tc_val of_high = affine_bytes(lw, high, w, true);
+    return (tc_rnn_num){ti_b_tosa_add(lw, of_high, of_low), w->unit, 0};
 }
 
-tc_rnn_num ti_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_num x, int weight, int bias,
                          double unit)
 {
     if (!integer(lw, x))
-        return x.val ? affine_real(lw, node, x, weight, bias) : none();
-    return ti_rnn_as(lw, affine_wide(lw, node, (tc_rnn_term){x, weight, bias}, unit), unit);
+        return x.val ? affine_real(lw, of->node, x, weight, bias) : none();
+    const weights *w = weights_for(lw, of, (tc_rnn_term){x, weight, bias}, unit, INFINITY);
+    return w ? ti_rnn_as(lw, affine_wide(lw, w, x), unit) : none();
 }
 
 /* In other steps, as i32. */
@@ -202,15 +280,55 @@ static tc_val wide_as(tc_build *lw, tc_rnn_num a, double unit)
     return a.unit == unit ? a.val : ti_put_rescale(lw, a.val, a.unit / unit, 0, 0, TC_i32);
 }
 
-tc_rnn_num ti_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
-                          double unit)
+/* A term as i16, in steps that hold up to `most` of it, or of `unit`. */
+static tc_rnn_num term_up_to(tc_build *lw, tc_rnn_num wide, double most, double unit)
+{
+    return ti_rnn_as(lw, wide, fmax(unit, most * TC_SHARE_UNIT));
+}
+
+/* How far a term of a sum matters that is cut to i16 in steps of `unit`: past the ends by as much
+ * as the other term can be. */
+static double matters(const weights *other, double unit) { return 0x1p15 * unit + other->most; }
+
+/* The weights of a term that matters up to a limit: if its range is so large that its steps are
+ * coarse, it is clipped there. */
+static const weights *weights_up_to(tc_build *lw, tc_rnn_weights *of, tc_rnn_term term,
+                                    const weights *w, double limit, double unit)
+{
+    bool coarse = w->unit > unit / 256 && w->most > 2 * limit;
+    double terms = (double)ti_lower_type(lw, of->node, term.weight)->dim[1];
+    bool whole = !w->low || terms * 0x1p22 < 0x1p31; /* both bytes of the weights in one i32 */
+    return coarse && whole && ti_b_dtype(lw, term.x.val) == TC_i8
+               ? weights_for(lw, of, term, unit, limit)
+               : w;
+}
+
+tc_rnn_num ti_rnn_affine2(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, tc_rnn_term b,
+                          double unit, tc_rnn_num part[2])
 {
     if (!integer(lw, a.x) || !integer(lw, b.x)) {
-        tc_rnn_num of_a = ti_rnn_affine(lw, node, a.x, a.weight, a.bias, unit);
-        tc_rnn_num of_b = ti_rnn_affine(lw, node, b.x, b.weight, b.bias, unit);
+        tc_rnn_num of_a = ti_rnn_affine(lw, of, a.x, a.weight, a.bias, unit);
+        tc_rnn_num of_b = ti_rnn_affine(lw, of, b.x, b.weight, b.bias, unit);
+        if (part) {
+            part[0] = of_a;
+            part[1] = of_b;
+        }
         return ti_rnn_plus(lw, of_a, of_b, unit);
     }
-    tc_rnn_num of_a = affine_wide(lw, node, a, unit), of_b = affine_wide(lw, node, b, unit);
+    const weights *by_a = weights_for(lw, of, a, unit, INFINITY),
+                  *by_b = weights_for(lw, of, b, unit, INFINITY);
+    if (part)
+        part[0] = part[1] = none();
+    if (!by_a || !by_b)
+        return none();
+    double limit_a = matters(by_b, unit), limit_b = matters(by_a, unit);
+    by_a = weights_up_to(lw, of, a, by_a, limit_a, unit);
+    by_b = weights_up_to(lw, of, b, by_b, limit_b, unit);
+    tc_rnn_num of_a = affine_wide(lw, by_a, a.x), of_b = affine_wide(lw, by_b, b.x);
+    if (part) {
+        part[0] = term_up_to(lw, of_a, fmin(by_a->most, limit_a), unit);
+        part[1] = term_up_to(lw, of_b, by_b->most, unit);
+    }
     double one = fmax(of_a.unit, of_b.unit);
     tc_val first = wide_as(lw, of_a, one), second = wide_as(lw, of_b, one);
     tc_rnn_num sum = {ti_b_tosa_add(lw, first, second), one, 0};
@@ -280,8 +398,8 @@ typedef struct stretch {
     double far, unit;
 } stretch;
 
-/* What lies past TC_GATE_FAR is cut to the ends, which have the curve's limits: a gate that is shut, or
- * wide open, stays so however many steps there are. */
+/* Values past TC_GATE_FAR are clamped to the ends, which have the curve's limits: a closed or open
+ * gate stays so for any number of steps. */
 static double or_limit(const stretch *s, double x, bool first, bool last)
 {
     return s->f(s->far < TC_GATE_FAR ? x : first ? -INFINITY : last ? INFINITY : x);

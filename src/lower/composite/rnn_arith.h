@@ -15,31 +15,40 @@ typedef struct tc_rnn_num {
     int64_t zero;
 } tc_rnn_num;
 
-/* Steps of numbers that are between -1 and 1: so that the high byte of 1 is 127. */
+/* Steps of values between -1 and 1: so that the high byte of 1 is 127. */
 #define TC_SHARE_UNIT (1 / 32512.0)
 /* Where sigmoid and tanh have reached their limits. */
 #define TC_GATE_FAR 8.0
 
 /* Operand i as stored, any shape; integers of one scale, or constants.  Refuses anything else. */
 tc_rnn_num ti_rnn_in(tc_build *lw, const tc_node *node, int i);
-/* In other steps, i16 (floats: as it is). */
+/* In other steps, i16 (floats: unchanged). */
 tc_rnn_num ti_rnn_as(tc_build *lw, tc_rnn_num a, double unit);
-/* Into the element type and domain of a result, the shape as it is. */
+/* Into the element type and domain of a result, with x's shape. */
 tc_val ti_rnn_out(tc_build *lw, tc_rnn_num a, const tc_type *to);
 
 /* Rows n of a number from `first`. */
 tc_rnn_num ti_rnn_part(tc_build *lw, tc_rnn_num a, int64_t first, int64_t n);
+
+/* A node whose operands are weights, and the constants that they became: the same for every step.
+ * */
+typedef struct tc_rnn_weights {
+    const tc_node *node;
+    struct tc_rnn_made *made; /* newest first */
+} tc_rnn_weights;
 /* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
-tc_rnn_num ti_rnn_affine(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias,
+tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_num x, int weight, int bias,
                          double unit);
 /* An operand of a sum of products: x, its weights and its bias as above. */
 typedef struct tc_rnn_term {
     tc_rnn_num x;
     int weight, bias;
 } tc_rnn_term;
-/* a.x w^T + a.b + b.x w^T + b.b, rounded and cut to 16 bits at the end only. */
-tc_rnn_num ti_rnn_affine2(tc_build *lw, const tc_node *node, tc_rnn_term a, tc_rnn_term b,
-                          double unit);
+/* a.x w^T + a.b + b.x w^T + b.b, rounded and saturated to 16 bits at the end only: either may be
+ * far beyond their sum.  part: both separately too, b in steps that hold its whole range, a in
+ * steps that hold what matters next to b; or NULL. */
+tc_rnn_num ti_rnn_affine2(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, tc_rnn_term b,
+                          double unit, tc_rnn_num part[2]);
 tc_rnn_num ti_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);

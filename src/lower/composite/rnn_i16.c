@@ -10,7 +10,22 @@
 
 #include "../../num/load.h"
 
-enum { STATE_BITS = 28 }; /* the largest number of its kind is below 2^28 */
+enum {
+    STATE_BITS = 28, /* the largest number of its kind is below 2^28 */
+    FAR_OUT = 64     /* times what the results show: six bits of a state, ten more than they have */
+};
+
+/* x w^T + b in steps of 2^-bits, x in steps of unit.  All steps read the constants that the first
+ * one made of w. */
+typedef struct product {
+    int weight, bias; /* operands; bias: none (-1) */
+    bool gates;       /* the rows are those of gates */
+    int64_t out, in;
+    double unit;
+    int bits;
+    tc_val top, rest; /* i16, [1, in, out]: they count 2^power and 2^(power - 15) */
+    int power;
+} product;
 
 /* One layer in one direction.  Numbers of i32 have 2^h, 2^c, 2^g for 1. */
 typedef struct cell {
@@ -21,18 +36,21 @@ typedef struct cell {
     int64_t batch, hidden, given; /* given: extent of h */
     int h, c, g;
     double h_most;
+    product by_h, by_projection;
 } cell;
 
 typedef struct state {
     tc_val h, c;
 } state;
 
+/* a 2^power as i32; a may be an accumulator of 48 bits. */
 static tc_val scaled(tc_build *lw, tc_val a, int power)
 {
-    return power ? ti_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32) : a;
+    bool done = power == 0 && (!a || ti_b_dtype(lw, a) == TC_i32);
+    return done ? a : ti_put_rescale(lw, a, ldexp(1, power), 0, 0, TC_i32);
 }
 
-/* Bits behind the point for numbers up to `most`. */
+/* Fraction bits for values up to `most`. */
 static int bits_for(double most)
 {
     return STATE_BITS - (int)ceil(log2(fmax(most, 0x1p-10)));
@@ -51,12 +69,12 @@ static bool is_share(tc_rnn_kind k, int64_t i)
 
 /* ---- products with weights ---- */
 
-/* Real numbers by output row, the sigmoid's halved. */
+/* Real values by output row, the sigmoid's halved, in scratch memory. */
 static const double *rows_of(tc_build *lw, const tc_node *node, const cell *l, int i, int64_t n)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
     const double *x = ti_lower_known(lw, node, i, rows * n, 0);
-    double *y = tc_new_n(&lw->ctx->arena, double, (size_t)(rows * n));
+    double *y = tc_new_n(&lw->ctx->scratch, double, (size_t)(rows * n));
     for (int64_t k = 0; x && k < rows * n; k++)
         y[k] = is_share(l->kind, k / n / l->hidden) ? x[k] / 2 : x[k];
     return x ? y : NULL;
@@ -66,7 +84,7 @@ static const double *rows_of(tc_build *lw, const tc_node *node, const cell *l, i
 static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, double times,
                       bool high)
 {
-    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)(out * in));
+    double *x = tc_new_n(&lw->ctx->scratch, double, (size_t)(out * in));
     for (int64_t o = 0; o < out; o++)
         for (int64_t i = 0; i < in; i++) {
             double v = rint(w[o * in + i] * times), top = rint(v / 0x1p15);
@@ -75,60 +93,88 @@ static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, do
     return ti_b_numbers(lw, TC_i16, 3, (int64_t[]){1, in, out}, x);
 }
 
-/* x w^T in steps of 2^-bits: x = unit * (high + low / 2^15), [1, rows, in]; low: may be none; w:
- * [out, in]. */
-static tc_val times_weights(tc_build *lw, tc_val high, tc_val low, double unit, const double *w,
-                            int64_t out, int64_t in, int bits)
+/* Both halves of w, [out, in]. */
+static void make_halves(tc_build *lw, product *p, const double *w)
 {
-    double most = fmax(ti_largest(w, out * in), 1e-20);
-    int power = (int)ceil(log2(unit * most * 0x1p-14) + bits);
-    double times = ldexp(unit * 0x1p15, bits - power);
-    tc_val top = half_of(lw, w, out, in, times, true), rest = half_of(lw, w, out, in, times, false);
-    tc_val by_rest = scaled(lw, ti_put_matrices(lw, high, 0, rest, 0), power - 15);
-    tc_val y = ti_b_tosa_add(lw, scaled(lw, ti_put_matrices(lw, high, 0, top, 0), power), by_rest);
-    if (low)
-        y = ti_b_tosa_add(lw, y, scaled(lw, ti_put_matrices(lw, low, 0, top, 0), power - 15));
-    return y;
+    double most = fmax(ti_largest(w, p->out * p->in), 1e-20);
+    p->power = (int)ceil(log2(p->unit * most * 0x1p-14) + p->bits);
+    double times = ldexp(p->unit * 0x1p15, p->bits - p->power);
+    p->top = half_of(lw, w, p->out, p->in, times, true);
+    p->rest = half_of(lw, w, p->out, p->in, times, false);
+}
+
+/* Makes the constants where they are not there yet; false: refused. */
+static bool has_weights(tc_build *lw, const tc_node *node, const cell *l, product *p)
+{
+    if (p->top)
+        return true;
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    const double *w = p->gates ? rows_of(lw, node, l, p->weight, p->in)
+                               : ti_lower_known(lw, node, p->weight, p->out * p->in, 0);
+    if (w)
+        make_halves(lw, p, w);
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return p->top;
 }
 
 static tc_val biased(tc_build *lw, const tc_node *node, const cell *l, tc_val x, int bias)
 {
     int64_t out = gates_of(l->kind) * l->hidden, dim[] = {1, 1, out};
-    const double *b = l->bias ? rows_of(lw, node, l, bias, 1) : NULL;
-    double *y = tc_new_n(&lw->ctx->arena, double, (size_t)out);
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
+    const double *b = bias >= 0 ? rows_of(lw, node, l, bias, 1) : NULL;
+    double *y = tc_new_n(&lw->ctx->scratch, double, (size_t)out);
     for (int64_t i = 0; b && i < out; i++)
         y[i] = ldexp(b[i], l->g);
-    return b ? ti_b_tosa_add(lw, x, ti_b_numbers(lw, TC_i32, 3, dim, y)) : x;
+    tc_val sum = b ? ti_b_tosa_add(lw, x, ti_b_numbers(lw, TC_i32, 3, dim, y)) : x;
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    return sum;
 }
 
-/* h w_hh^T + b_hh, h in steps of 2^-bits. */
-static tc_val from_state(tc_build *lw, const tc_node *node, const cell *l, tc_val h, int bits,
-                         int weight, int bias, int64_t n)
+/* Of x = unit * (high + low / 2^15), [1, rows, in]; low: may be none. */
+static tc_val times_weights(tc_build *lw, const tc_node *node, const cell *l, product *w,
+                            tc_val high, tc_val low)
 {
-    tc_val high, low;
-    const double *w = rows_of(lw, node, l, weight, n);
-    if (!w || !h)
+    if (!high || !has_weights(lw, node, l, w))
         return TC_NONE;
-    ti_put_halves(lw, h, &high, &low);
-    tc_val y = times_weights(lw, high, low, ldexp(1, 15 - bits), w, gates_of(l->kind) * l->hidden,
-                             n, l->g);
-    return biased(lw, node, l, y, bias);
+    tc_val by_rest = scaled(lw, ti_put_matrices(lw, high, 0, w->rest, 0), w->power - 15);
+    tc_val y = scaled(lw, ti_put_matrices(lw, high, 0, w->top, 0), w->power);
+    y = ti_b_tosa_add(lw, y, by_rest);
+    if (low)
+        y = ti_b_tosa_add(lw, y,
+                          scaled(lw, ti_put_matrices(lw, low, 0, w->top, 0), w->power - 15));
+    return biased(lw, node, l, y, w->bias);
 }
 
-static const double *projection_of(tc_build *lw, const tc_node *node, const cell *l)
+/* The same of x in i32. */
+static tc_val from_wide(tc_build *lw, const tc_node *node, const cell *l, product *w, tc_val x)
 {
-    return ti_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0);
+    tc_val high = TC_NONE, low = TC_NONE;
+    if (x)
+        ti_put_halves(lw, x, &high, &low);
+    return times_weights(lw, node, l, w, high, low);
 }
 
-/* w_hr x, x between -1 and 1 in steps of 2^-STATE_BITS. */
-static tc_val projected(tc_build *lw, const tc_node *node, const cell *l, tc_val x)
+/* The gates' weights, operand i, of n columns; their bias is two operands on. */
+static product gates_product(const cell *l, int i, int64_t n, double unit)
 {
-    tc_val high, low;
-    const double *w = projection_of(lw, node, l);
-    if (!w || !x)
-        return TC_NONE;
-    ti_put_halves(lw, x, &high, &low);
-    return times_weights(lw, high, low, ldexp(1, 15 - STATE_BITS), w, l->given, l->hidden, l->h);
+    return (product){.weight = i,
+                     .bias = l->bias ? i + 2 : -1,
+                     .gates = true,
+                     .out = gates_of(l->kind) * l->hidden,
+                     .in = n,
+                     .unit = unit,
+                     .bits = l->g};
+}
+
+/* Of values between -1 and 1 in steps of 2^-STATE_BITS. */
+static product projection(const cell *l)
+{
+    return (product){.weight = l->weight + l->project,
+                     .bias = -1,
+                     .out = l->given,
+                     .in = l->hidden,
+                     .unit = ldexp(1, 15 - STATE_BITS),
+                     .bits = l->h};
 }
 
 /* ---- one step ---- */
@@ -149,7 +195,7 @@ static tc_val share(tc_build *lw, tc_val t)
     return ti_b_tosa_add(lw, half, ti_b_like(lw, half, TC_i32, 0x1p28));
 }
 
-static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_val sum, state s)
+static state lstm_step(tc_build *lw, const tc_node *node, cell *l, tc_val sum, state s)
 {
     tc_val t = curve(lw, l, sum), g = share(lw, t);
     tc_val kept = ti_b_tosa_mul_shift(lw, gate(lw, l, g, 1, 1), s.c, 29);
@@ -160,7 +206,7 @@ static state lstm_step(tc_build *lw, const tc_node *node, const cell *l, tc_val 
     s.h =
         ti_b_tosa_mul_shift(lw, gate(lw, l, g, 3, 1), shown, 58 - (l->project ? STATE_BITS : l->h));
     if (l->project)
-        s.h = projected(lw, node, l, s.h);
+        s.h = from_wide(lw, node, l, &l->by_projection, s.h);
     return s;
 }
 
@@ -178,9 +224,9 @@ static state gru_step(tc_build *lw, const cell *l, tc_val a, tc_val b, state s)
 }
 
 /* a: what x brings. */
-static state step(tc_build *lw, const tc_node *node, const cell *l, tc_val a, state s)
+static state step(tc_build *lw, const tc_node *node, cell *l, tc_val a, state s)
 {
-    tc_val b = from_state(lw, node, l, s.h, l->h, l->weight + 1, l->weight + 3, l->given);
+    tc_val b = from_wide(lw, node, l, &l->by_h, s.h);
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, a, b, s);
     tc_val sum = ti_b_tosa_add(lw, a, b);
@@ -202,6 +248,8 @@ static state step(tc_build *lw, const tc_node *node, const cell *l, tc_val a, st
 
 static double reach(const tc_type *t)
 {
+    if (!t->quant) /* unused */
+        return 0;
     double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
     return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
 }
@@ -220,15 +268,24 @@ static double start_reach(const tc_build *lw, const tc_node *node, int i)
 static void fit(tc_build *lw, const tc_node *node, cell *l, double x, int64_t n, int64_t steps)
 {
     int64_t rows = gates_of(l->kind) * l->hidden;
+    tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
     double in = ti_rnn_gain(rows_of(lw, node, l, l->weight, n), rows, n) * x,
            back = ti_rnn_gain(rows_of(lw, node, l, l->weight + 1, l->given), rows, l->given);
     for (int i = 2; l->bias && i < 4; i++)
         in += ti_rnn_gain(rows_of(lw, node, l, l->weight + i, 1), rows, 1);
-    double most = l->project ? ti_rnn_gain(projection_of(lw, node, l), l->given, l->hidden) : 1;
-    l->h_most = fmax(most, start_reach(lw, node, 1));
+    const double *project =
+        l->project ? ti_lower_known(lw, node, l->weight + l->project, l->given * l->hidden, 0)
+                   : NULL;
+    double most = l->project               ? ti_rnn_gain(project, l->given, l->hidden)
+                  : l->kind == TC_RNN_RELU ? 0
+                                           : 1;
+    ti_arena_rewind(&lw->ctx->scratch, mark);
+    double shown = l->h_most = fmax(most, start_reach(lw, node, 1));
+    for (int i = 0; i < node->n_out; i++)
+        shown = fmax(shown, reach(ti_lower_result(lw, node, i)));
     if (l->kind == TC_RNN_RELU) /* it may grow with every step; what is far out saturates */
-        for (int64_t t = 0; t < steps && l->h_most < 0x1p12; t++)
-            l->h_most = fmax(l->h_most, in + back * l->h_most);
+        for (int64_t t = 0; t < steps && l->h_most < FAR_OUT * shown; t++)
+            l->h_most = fmin(fmax(l->h_most, in + back * l->h_most), FAR_OUT * shown);
     l->h = bits_for(l->h_most);
     l->g = bits_for(in + back * l->h_most);
     if (l->kind == TC_RNN_LSTM)
@@ -266,15 +323,13 @@ static void from_input(tc_build *lw, const tc_node *node, const cell *l, int64_t
 {
     const tc_type *t = ti_lower_type(lw, node, 0);
     int64_t in = t->dim[t->rank - 1], gates = gates_of(l->kind) * l->hidden;
-    const double *w = rows_of(lw, node, l, l->weight, in);
+    product by_x = gates_product(l, l->weight, in, ti_scale_of(t));
     tc_val x = ti_lower_in(lw, node, 0);
-    if (!w || !x)
-        return;
+    TC_STOP(lw);
     if (t->dtype == TC_i8)
         x = ti_put_rescale(lw, x, 1, ti_zero_of(t), 0, TC_i16);
     x = ti_b_tosa_reshape(lw, x, 3, (int64_t[]){1, steps * l->batch, in});
-    x = times_weights(lw, x, TC_NONE, ti_scale_of(t), w, gates, in, l->g);
-    x = biased(lw, node, l, x, l->weight + 2);
+    x = times_weights(lw, node, l, &by_x, x, TC_NONE);
     int axis = batch_first ? 1 : 0;
     int64_t dim[] = {batch_first ? l->batch : steps, batch_first ? steps : l->batch, gates};
     x = ti_b_tosa_reshape(lw, x, 3, dim);
@@ -305,6 +360,15 @@ typedef struct ends {
     tc_val *h, *c; /* by cell */
 } ends;
 
+/* What the layer before brings to every step. */
+static void from_layer(tc_build *lw, const tc_node *node, const cell *l, const sequence *x,
+                       int64_t steps, tc_val *a)
+{
+    product by_x = gates_product(l, l->weight, x->width, ldexp(1, 15 - x->bits));
+    for (int64_t t = 0; t < steps; t++)
+        a[t] = from_wide(lw, node, l, &by_x, x->at[t]);
+}
+
 /* One direction of a layer over all steps. */
 static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell *l, sequence x,
                         int64_t which, bool backward, ends *e)
@@ -315,11 +379,13 @@ static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell
     TC_STOP_WITH(lw, y);
     if (!x.at)
         from_input(lw, node, l, r->steps, r->batch_first, a);
-    for (int64_t t = 0; x.at && t < r->steps; t++)
-        a[t] = from_state(lw, node, l, x.at[t], x.bits, l->weight, l->weight + 2, x.width);
+    else
+        from_layer(lw, node, l, &x, r->steps, a);
     state s = {.h = start_of(lw, node, l, 1, which, l->h)};
     if (l->kind == TC_RNN_LSTM)
         s.c = start_of(lw, node, l, 2, which, l->c);
+    l->by_h = gates_product(l, l->weight + 1, l->given, ldexp(1, 15 - l->h));
+    l->by_projection = projection(l);
     for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
         int64_t at = backward ? r->steps - 1 - t : t;
         s = step(lw, node, l, a[at], s);
@@ -335,7 +401,7 @@ static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell
     return y;
 }
 
-/* Two directions side by side, in the coarser steps of both. */
+/* Two directions concatenated, in the coarser steps of both. */
 static sequence beside(tc_build *lw, const tc_rnn *r, sequence a, sequence b)
 {
     int bits = a.bits < b.bits ? a.bits : b.bits;

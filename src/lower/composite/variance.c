@@ -108,7 +108,7 @@ void ti_lower_int_std(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- norms ---- */
 
-/* Sum of squares of the real numbers. */
+/* Sum of squares of the real values. */
 static total squares(tc_build *lw, tc_val x, const tc_type *t)
 {
     double unit;

@@ -17,7 +17,7 @@ uint32_t ti_cs_word(tc_cs *s, uint32_t v);            /* a constant of 32 bits *
 /* The result of an instruction. */
 tc_cs_val ti_cs_made(tc_cs *s, tc_cs_kind kind, tc_spv_op op, const uint32_t *operand, size_t n);
 
-/* A number as it lies in a tensor, to what it is computed as, and back. */
+/* A stored element to the type it is computed in, and back. */
 tc_cs_val ti_cs_widened(tc_cs *s, tc_dtype dtype, uint32_t id);
 uint32_t ti_cs_narrowed(tc_cs *s, tc_dtype dtype, tc_cs_val v);
 

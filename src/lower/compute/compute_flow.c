@@ -2,7 +2,7 @@
 /* compute_flow.c -- the builder of compute shaders: variables, branches, loops. */
 #include "compute_build.h"
 
-/* Variables and the function's beginning stand in a part of their own, before the code. */
+/* Variables and the function's beginning are in a separate part, before the code. */
 tc_cs_var ti_cs_var(tc_cs *s, tc_cs_val first)
 {
     uint32_t type = ti_cs_kind_type(s, first.kind),

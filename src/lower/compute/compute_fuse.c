@@ -3,10 +3,10 @@
  *
  *   y = relu(a * x + b)  =>  one invocation for each element of y, nothing between is stored
  *
- * A value with one reader is computed where that reads it, element by element.  It is rounded,
- * wrapped or quantized as if it had been stored, so every bit is as before.  Which families give
- * and take such values is in compute.def; one that would be computed more often than it has elements
- * (an operand that is broadcast or repeated) stays a tensor, unless it is only moved. */
+ * A value with one reader is computed at its use, element by element.  It is rounded, wrapped or
+ * quantized as when stored, so every bit is as before.  Which families give and take such values is
+ * in compute.def; one that would be computed more often than it has elements (an operand that is
+ * broadcast or repeated) stays a tensor, unless it is only moved. */
 #include "compute.h"
 
 #include "../../ir/rewrite.h"
@@ -15,7 +15,7 @@ enum { MOST_NODES = 24 };
 
 /* ---- in the code ----------------------------------------------------------------------------- */
 
-/* The ports at hand and those of an operand change places. */
+/* Swaps the current ports with those of an operand. */
 static void exchange(tc_cs *s, tc_cs_made *m)
 {
     tc_cs_made now = *m;
@@ -87,7 +87,7 @@ static bool joins(const plan *p, const tc_node *node, tc_val v)
     return p->is_free[v] || reader.takes == OPERAND || tc_type_count(t) <= tc_type_count(own);
 }
 
-/* Nothing in the shader of the node is computed in place. */
+/* Nothing is fused into the shader of the node. */
 static void take_apart(const tc_graph *g, const tc_node *node, bool *fused)
 {
     for (int i = 0; i < node->n_in; i++) {

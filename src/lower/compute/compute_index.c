@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compute_index.c -- reading and writing at places that other tensors name, as shaders.
+/* compute_index.c -- reading and writing at indices from other tensors, as shaders.
  *
- * What writes has one invocation for each element of the result, which looks through the list of
- * places: so that of two that name the same one the last counts, on every machine. */
+ * Writes have one invocation for each element of the result, which searches the list of indices: of
+ * equal ones the last counts, on every machine. */
 #include "compute.h"
 #include "compute_family.h"
 
@@ -62,7 +62,7 @@ static bool any_mask(const tc_cs *s, int first)
     return false;
 }
 
-/* x[i0, i1, ..]: the indices' own axes stand where `picks` says, the others as in x. */
+/* x[i0, i1, ..]: the position of the indices' axes is in `picks`, the others as in x. */
 void ti_cs_index(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_type *x = ti_cs_type(s, 0), *y = ti_cs_type(s, s->n_in);
@@ -87,8 +87,8 @@ void ti_cs_index(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, s->n_in, at, ti_cs_load(s, 0, ti_cs_join(s, x, own)));
 }
 
-/* The end of a loop over places, inside the branch of one that hits: the element becomes the number
- * that stands there, or has it added. */
+/* The end of a loop over indices, inside the branch of a match: the element becomes the source's,
+ * or has it added. */
 static void end_hit(tc_cs *s, tc_cs_if hit, tc_cs_loop *l, tc_cs_var v, tc_cs_val now, bool adds)
 {
     ti_cs_set(s, v, adds ? ti_cs_add(s, ti_cs_get(s, v), now) : now);
@@ -134,7 +134,7 @@ void ti_cs_index_put(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, s->n_in, at, ti_cs_get(s, v));
 }
 
-/* x, and rows of the source at the places of the index: copied, or alpha times added. */
+/* x, and rows of the source at the indices: copied, or alpha times added. */
 void ti_cs_put_rows(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_index_add *add = node->attr;
@@ -187,7 +187,7 @@ void ti_cs_scatter(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, s->n_in, at, ti_cs_get(s, v));
 }
 
-/* How many boundaries lie below, or up to, a number. */
+/* How many boundaries are below, or up to, a value. */
 void ti_cs_bucketize(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     bool right = ((const tc_attr_bucketize *)node->attr)->right;

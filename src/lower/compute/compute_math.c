@@ -16,7 +16,7 @@ enum { MOST_MADE = 192, DEEPEST = 8 };
 
 static const tc_cs_val nothing = {0, TC_CS_BOOL};
 
-/* An operator on numbers of the domain of `common`. */
+/* An operator on values of the domain of `common`. */
 static tc_cs_val apply(tc_cs *s, tc_op op, const void *attr, tc_dtype common, const tc_cs_val *in,
                        int n);
 
@@ -253,7 +253,7 @@ static bool from_tables(tc_cs *s, tc_op op, const tc_cs_val *in, tc_cs_val *out)
     return false;
 }
 
-/* Those that need more than an instruction; false: the formula says it. */
+/* Those that need more than an instruction; false: by the formula. */
 static bool by_hand(tc_cs *s, tc_op op, const void *attr, tc_dtype common, const tc_cs_val *in,
                     tc_cs_val *out)
 {
@@ -379,7 +379,7 @@ static tc_term keep(desk *d, tc_cs_val v)
     return (tc_term){.made = d->n_made};
 }
 
-/* A number beside a value of that kind. */
+/* A constant of that kind. */
 static tc_cs_val beside(tc_cs *s, tc_cs_kind kind, double v)
 {
     if (kind != TC_CS_F32 && v != floor(v))
@@ -439,7 +439,7 @@ static tc_cs_val apply(tc_cs *s, tc_op op, const void *attr, tc_dtype common, co
 
 /* ---- the family ------------------------------------------------------------------------------ */
 
-/* The type that numbers are computed in: the result's; that of the operands where it is bool. */
+/* The type of computation: the result's; that of the operands if it is bool. */
 static tc_dtype common_type(const tc_cs *s, const tc_node *node)
 {
     tc_tensor in[3] = {{0}};

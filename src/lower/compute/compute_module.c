@@ -15,7 +15,7 @@ static void put_groups(const tc_cs *s, int64_t *groups)
     groups[2] = 1;
 }
 
-/* The place that this invocation is for. */
+/* The index of this invocation. */
 static tc_cs_val invocation(tc_cs *s, const int64_t *groups)
 {
     uint32_t u32 = ti_spv_int(&s->w, 32), vector = UNIQUE(s, TC_SPV_TypeVector, 0, u32, 3),
@@ -71,7 +71,7 @@ const tc_cs_family *ti_cs_family(tc_op op)
     return of[op];
 }
 
-/* All quantized ports have one grid: codes may be moved as they are. */
+/* All quantized ports have one grid: codes may be copied. */
 static bool one_grid(const tc_cs_port *port, int n)
 {
     const tc_quant *first = NULL;
@@ -133,7 +133,7 @@ static const char *set_ports(tc_ctx *ctx, const tc_graph *g, const tc_node *node
     return refused(ctx, port, n);
 }
 
-/* The tensors among ports, each once; results of what is computed in place are none. */
+/* The tensors among ports, each once; fused results have none. */
 static int collect(const tc_cs_port *port, int n, tc_cs_code *out, uint32_t *tensor, int have)
 {
     for (int i = 0; i < n; i++) {

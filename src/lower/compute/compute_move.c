@@ -2,9 +2,9 @@
 /* compute_move.c -- operators that move elements, as shaders.
  *
  * One template: element i of the result is element base + sum (i / block_k % extent_k) * stride_k
- * of the operand.  The numbers are found by running the operator's kernel on 1, 2, 3, ...: whatever
- * reshapes, permutes, slices, repeats or mirrors is such a sum.  What is none (padding by
- * reflection, windows with edges) reads its places from a list in the code. */
+ * of the operand.  The coefficients are found by running the operator's kernel on 1, 2, 3, ...:
+ * reshapes, permutes, slices, repeats and flips are such sums.  Others (padding by reflection,
+ * windows with edges) read their indices from an inline list. */
 #include "compute.h"
 #include "compute_family.h"
 
@@ -116,7 +116,7 @@ void ti_cs_move(tc_cs *s, const tc_node *node, tc_cs_val at)
 
 /* ---- movements with a condition --------------------------------------------------------------- */
 
-/* The operand where the place lies inside it, else the value; other modes are a list of places. */
+/* The operand where the index is inside it, else the value; other modes are a list of indices. */
 void ti_cs_pad(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_pad *a = node->attr;
@@ -172,7 +172,7 @@ void ti_cs_roll(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, 1, at, ti_cs_load(s, 0, ti_cs_join(s, x, c)));
 }
 
-/* The operands side by side along an axis: which one a place lies in. */
+/* The operands concatenated along an axis: which one contains an index. */
 void ti_cs_concat(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis, start = 0;
@@ -198,7 +198,7 @@ void ti_cs_concat(tc_cs *s, const tc_node *node, tc_cs_val at)
     }
 }
 
-/* x, and where a slice or one place of an axis is, the source. */
+/* x, and the source where a slice or one index of an axis is. */
 void ti_cs_replace(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_slice *slice = node->attr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compute_number.c -- the builder of compute shaders: types and numbers. */
+/* compute_number.c -- the builder of compute shaders: types and scalars. */
 #include "compute_build.h"
 
 #include "../../num/load.h"
@@ -56,7 +56,7 @@ uint32_t ti_cs_stored_type(tc_cs *s, tc_dtype dtype)
     return ti_spv_float(&s->w, dtype == TC_f16 ? 16 : 32, TC_SPV_IEEE);
 }
 
-/* ---- numbers --------------------------------------------------------------------------------- */
+/* ---- scalars --------------------------------------------------------------------------------- */
 
 uint32_t ti_cs_word(tc_cs *s, uint32_t v)
 {

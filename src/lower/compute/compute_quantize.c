@@ -6,13 +6,13 @@
 #include "../../num/load.h"
 
 
-/* A list of numbers, one for each channel, or one. */
+/* A list of values, one for each channel, or one. */
 static tc_tensor list_of(tc_cs *s, tc_dtype dtype, int64_t n)
 {
     return ti_tensor_new(&s->ctx->scratch, ti_type_make(s->ctx, dtype, 1, &n));
 }
 
-/* Scale (or 1 / scale) and zero of the channel of a place: attributes, or constant operands. */
+/* Scale (or 1 / scale) and zero of the channel of an index: attributes, or constant operands. */
 static bool grid(tc_cs *s, const tc_node *node, tc_cs_val at, bool inverse, tc_cs_val *scale,
                  tc_cs_val *zero)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* compute_reduce.c -- reductions, running sums and sorting, as shaders.
  *
- * An invocation walks the elements that its result is made of, one after the other.  Sorting counts
- * for every element those that stand before it, which is where it goes. */
+ * An invocation walks the elements of its result in sequence.  Sorting counts for every element
+ * those before it: its index in the result. */
 #include "compute.h"
 #include "compute_family.h"
 
@@ -120,7 +120,7 @@ void ti_cs_reduce(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, 1, at, result);
 }
 
-/* The largest or smallest along an axis, and where it stands; the first of equals. */
+/* The largest or smallest along an axis, and its index; the first of equals. */
 void ti_cs_extreme_at(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_arg *a = node->attr;
@@ -146,7 +146,7 @@ void ti_cs_extreme_at(tc_cs *s, const tc_node *node, tc_cs_val at)
 /* Rows along an axis: where a row begins, and from element to element. */
 typedef struct line {
     int64_t n, step;
-    tc_cs_val start, here; /* of the element at hand: its row, and its place there */
+    tc_cs_val start, here; /* of the current element: its row, and its index there */
 } line;
 
 static line line_at(tc_cs *s, const tc_type *x, int64_t axis, tc_cs_val at)
@@ -177,7 +177,7 @@ void ti_cs_scan(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, 1, at, ti_cs_get(s, sum));
 }
 
-/* Whether number a stands strictly before b; NaN is larger than every number. */
+/* Whether value a is strictly before b; NaN is largest. */
 static tc_cs_val stands_before(tc_cs *s, bool descending, tc_cs_val a, tc_cs_val b)
 {
     tc_cs_val x = descending ? b : a, y = descending ? a : b, less = ti_cs_less(s, x, y);
@@ -187,7 +187,7 @@ static tc_cs_val stands_before(tc_cs *s, bool descending, tc_cs_val a, tc_cs_val
     return ti_cs_and(s, number, ti_cs_or(s, less, ti_cs_nan(s, y)));
 }
 
-/* An element goes where as many stand as there are before it in order; equals keep theirs. */
+/* An element's index is how many are before it in order; stable. */
 void ti_cs_order(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     const tc_attr_sort *sort = node->attr;

@@ -27,14 +27,15 @@ static tc_cs_val times(tc_cs *s, tc_cs_val v, double by)
     return ti_cs_mul(s, v, real(s, by));
 }
 
-/* ---- the places of a grid --------------------------------------------------------------------- */
+/* ---- coordinates of a grid
+ * -------------------------------------------------------------------- */
 
 typedef struct taps {
     int n;
     tc_cs_val place[4], inside[4], weight[4];
 } taps;
 
-/* Grid coordinate to places of an axis of n elements. */
+/* Grid coordinate to an index of an axis of n elements. */
 static tc_cs_val unscale(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_corners)
 {
     double size = (double)n;
@@ -49,7 +50,7 @@ static tc_cs_val unscale(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align
     return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, plus(s, times(s, up, size), -1), two);
 }
 
-/* Into 0 .. n - 1; NaN becomes the first place of a plane and the last of a volume. */
+/* Into 0 .. n - 1; NaN becomes the first index of a plane and the last of a volume. */
 static tc_cs_val clip(tc_cs *s, tc_cs_val at, int64_t n, int axes)
 {
     tc_cs_val last = real(s, (double)(n - 1)), zero = real(s, 0), nan = ti_cs_nan(s, at);
@@ -58,7 +59,7 @@ static tc_cs_val clip(tc_cs *s, tc_cs_val at, int64_t n, int axes)
     return ti_cs_select(s, nan, axes == 2 ? zero : last, v);
 }
 
-/* Mirrored at the ends until it lies between them. */
+/* Reflected at the ends until it is between them. */
 static tc_cs_val mirror(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_corners)
 {
     double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);
@@ -220,8 +221,8 @@ static tc_resize_kind kind_of(tc_op op)
                                                 : TC_RESIZE_CUBIC;
 }
 
-/* How an output place o becomes a place of the input, in f32: as num/resize.c rounds it, which is
- * asked for every o before the form is taken. */
+/* How output index o becomes an input coordinate, in f32: rounded as in num/resize.c, which
+ * verifies every o before the form is used. */
 typedef enum form {
     BY_STEP,   /* step o */
     BY_HALVES, /* step (o + 1/2) - 1/2, the product rounded */
@@ -279,7 +280,7 @@ static tc_cs_val place_there(tc_cs *s, form f, float step, tc_cs_val o)
     return ti_cs_add(s, at, ti_cs_add(s, ti_cs_add(s, y1, y2), e));
 }
 
-/* Output place o as the form has it, beside the table; weights of cubic taps are listed. */
+/* Output o by the form, without the table; weights of cubic taps are listed. */
 static bool same_here(tc_resize_kind kind, const tc_resize_axis *a, float at, int64_t o)
 {
     int64_t last = a->in - 1;
@@ -318,7 +319,7 @@ static form form_of(tc_resize_kind kind, const tc_resize_axis *a, float step, bo
     return BY_LIST;
 }
 
-/* A list of the code: n taps for each output place, of the first `period` places. */
+/* An inline list: n taps for each output, of the first `period` outputs. */
 static tc_cs_list whole_list(tc_cs *s, const tc_resize_axis *a, int64_t period, bool weights)
 {
     int64_t n = period * a->taps;
@@ -332,7 +333,7 @@ static tc_cs_list whole_list(tc_cs *s, const tc_resize_axis *a, int64_t period, 
     return (tc_cs_list){t, 0};
 }
 
-/* After how many output places the weights come again. */
+/* The period of the weights in outputs. */
 static int64_t period_of(const tc_resize_axis *a)
 {
     for (int64_t p = 1; p < a->out; p++) {
@@ -365,7 +366,7 @@ static taps listed(tc_cs *s, const tc_resize_axis *a, tc_cs_val o)
     return t;
 }
 
-/* Four places around `at`, with weights that come again after some output places. */
+/* Four indices around `at`, with periodic weights. */
 static taps cubic_taps(tc_cs *s, const tc_resize_axis *a, tc_cs_val at, tc_cs_val o)
 {
     taps t = {.n = 4};
@@ -380,7 +381,7 @@ static taps cubic_taps(tc_cs *s, const tc_resize_axis *a, tc_cs_val at, tc_cs_va
     return t;
 }
 
-/* The places and weights of output place o. */
+/* The indices and weights of output o. */
 static taps taps_of(tc_cs *s, tc_resize_kind kind, const tc_resize_axis *a, float step, bool align,
                     tc_cs_val o)
 {
@@ -460,7 +461,7 @@ void ti_cs_resample(tc_cs *s, const tc_node *node, tc_cs_val at)
     ti_cs_store(s, 1, at, sum);
 }
 
-/* The one element that is read, as it is stored. */
+/* The one element that is read, as stored. */
 void ti_cs_nearest(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     taps t[3];

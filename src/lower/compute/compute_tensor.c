@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* compute_tensor.c -- the builder of compute shaders: places, tensors, images and the numbers that
- * stand in the code. */
+/* compute_tensor.c -- the builder of compute shaders: indices, tensors, images and inline
+ * constants. */
 #include "compute_build.h"
 
 #include "../../num/load.h"
@@ -48,7 +48,7 @@ static uint32_t rank_of(const tc_type *t)
     return t->rank ? (uint32_t)t->rank : 1;
 }
 
-/* The variable of a value of the graph, which may be read at several places; 0: it has none so far. */
+/* The variable of a value of the graph, which may be read several times; 0: none so far. */
 static uint32_t known(const tc_cs *s, tc_val v)
 {
     for (int i = 0; v && i < s->n_known; i++)
@@ -137,7 +137,7 @@ static uint32_t constant_element(tc_cs *s, tc_tensor t, int64_t i)
     if (dtype == TC_bool)
         return ti_spv_unique(&s->w, *at ? TC_SPV_ConstantTrue : TC_SPV_ConstantFalse, type, NULL, 0);
     memcpy(&low, at, bytes < 4 ? bytes : 4);
-    if (bytes < 4 && tc_dtypes[dtype].kind == TC_INT) /* narrow ones lie sign-extended */
+    if (bytes < 4 && tc_dtypes[dtype].kind == TC_INT) /* narrow ones are sign-extended */
         low = (uint32_t)ti_load_i64(t, i);
     if (bytes < 8)
         return UNIQUE(s, TC_SPV_Constant, type, low);
@@ -145,9 +145,9 @@ static uint32_t constant_element(tc_cs *s, tc_tensor t, int64_t i)
     return UNIQUE(s, TC_SPV_Constant, type, low, high);
 }
 
-enum { MOST_CONSTANTS = 1 << 14 }; /* elements of one that stands in the code */
+enum { MOST_CONSTANTS = 1 << 14 }; /* elements of an inline one */
 
-/* A list that stands in the code: a variable with its numbers. */
+/* An inline list: a variable with its elements. */
 static uint32_t constant_list(tc_cs *s, tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
@@ -199,7 +199,7 @@ tc_cs_val ti_cs_item(tc_cs *s, tc_cs_list *list, tc_cs_val place)
     return ti_cs_widened(s, list->numbers.type->dtype, id);
 }
 
-/* Scale, or its inverse, and zero of the channel that a place lies in. */
+/* Scale, or its inverse, and zero of the channel of an index. */
 static void grid_at(tc_cs *s, const tc_type *t, tc_cs_val place, bool inverse, tc_cs_val *scale,
                     tc_cs_val *zero)
 {

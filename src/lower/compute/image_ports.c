@@ -45,7 +45,7 @@ static const char *counted(tc_ctx *ctx, bool out, size_t i)
     return ti_text_format(&ctx->arena, "%s_%zu", out ? "output" : "input", i);
 }
 
-/* By its name, or by its place. */
+/* By its name, or by its index. */
 static bool find(tc_ctx *ctx, const tc_graph *g, const char *name, tc_image_port *out)
 {
     for (int pass = 0; pass < 4; pass++) {

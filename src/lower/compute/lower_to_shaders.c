@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_to_shaders.c -- what no region takes becomes compute shaders.
+/* lower_to_shaders.c -- nodes outside of regions become compute shaders.
  *
- * A node of the program becomes a tosa_shader, or one for each of its results, with the nodes in it
- * that nobody else reads (compute_fuse.c).  Calls of regions and constants stay, and so does what no
- * shader computes.  An output that is an input, a constant or another output is copied, so that
- * every output is written. */
+ * A node of the program becomes a tosa_shader, or one for each of its results, with the nodes fused
+ * into it (compute_fuse.c).  Calls of regions and constants stay, and so do nodes without a shader.
+ * An output that is an input, a constant or another output is copied, so that every output is
+ * written. */
 #include "../../ir/rewrite.h"
 #include "../lower_pass.h"
 #include "../shaders.h"
@@ -129,8 +129,8 @@ static tc_status to_shader(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* The port of the i-th output, where the signature has ports: the first of the same value that is
- * no other output's. */
+/* The port of the i-th output, if the signature has ports: the first of the same value that is not
+ * another output's. */
 static void move_port(const tc_graph *g, size_t i, tc_val to)
 {
     tc_module *m = g->module;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* use_images.c -- inputs and outputs of a program become images.
  *
- * A shader with an invocation for each pixel makes the tensor that the program reads of the image, or
- * the image of the tensor that it gives; it quantizes too, where the program did that first.  Where the
- * image has the tensor's own bytes it is the tensor, seen in another way.
+ * A shader with an invocation for each pixel converts the image to the program's input tensor, or
+ * an output tensor to the image; it quantizes too, if the program did that first.  An image with
+ * the tensor's own bytes is an alias of the tensor.
  *
- * Codes of normalized formats are whole numbers again before anything is done with them, and are
- * written as numbers that round to themselves, so that every machine has the same ones:
+ * Codes of normalized formats are converted back to integers first, and are written as values that
+ * round to themselves, so that every machine has the same ones:
  *
  *   input   code  = clamp(round(u c) + zero),        u = round(texel most),  c = 1 / (most scale)
  *   output  texel = clamp(round((code - zero) c)) / most,                    c = most scale
@@ -29,7 +29,8 @@ typedef struct image_job {
     const tc_type *tensor;
 } image_job;
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- scalars
+ * ----------------------------------------------------------------------------------- */
 
 static tc_cs_val real(tc_cs *s, double v)
 {
@@ -143,7 +144,7 @@ static void read_image(tc_cs *s, const tc_node *node, tc_cs_val at)
 
 /* ---- to the image ------------------------------------------------------------------------------ */
 
-/* To a float of so many bits of mantissa, 5 of exponent and no sign, halves to even. */
+/* To a float of n bits of mantissa, 5 of exponent and no sign, ties to even. */
 static tc_cs_val small_float(tc_cs *s, tc_cs_val v, int mantissa)
 {
     int gone = 23 - mantissa;
@@ -244,7 +245,7 @@ static tc_status add_shader(tc_ctx *ctx, tc_graph *g, image_job *job, bool out, 
 
 /* ---- the graph --------------------------------------------------------------------------------- */
 
-/* The one type that every reader of an input quantizes it to; NULL: there is none. */
+/* The one type that every reader of an input quantizes it to; NULL: none. */
 static const tc_type *quantized_to(const tc_graph *g, tc_val v)
 {
     const tc_type *to = NULL;
@@ -261,7 +262,7 @@ static const tc_type *quantized_to(const tc_graph *g, tc_val v)
     return ti_graph_gives(g, v) ? NULL : to;
 }
 
-/* Readers of an input that quantize it are gone: what they gave is `now`. */
+/* Readers of an input that quantize it are replaced: their result is `now`. */
 static void drop_readers(tc_graph *g, tc_val v, tc_val now)
 {
     size_t kept = 0;
@@ -305,8 +306,8 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-6 * b; /* scales are f32 somewhere */
 }
 
-/* The image has the tensor's own bytes.  Its components are the tensor's last axis, also where there is
- * one: Arm's scenario runner wants it so. */
+/* The image has the tensor's own bytes.  Its components are the tensor's last axis, also if there
+ * is one: Arm's scenario runner requires it. */
 static bool same_bytes(const image_job *j, bool out)
 {
     const tc_type *t = j->tensor;
@@ -322,7 +323,7 @@ static bool same_bytes(const image_job *j, bool out)
         return tc_dtypes[t->dtype].kind == TC_INT;
     case TC_VK_UINT:
         return tc_dtypes[t->dtype].kind == TC_UINT;
-    case TC_VK_SNORM: /* -128 is no less than -127 in an image: only what is written is the same */
+    case TC_VK_SNORM: /* -128 equals -127 in an image: only what is written is the same */
         return out && q && q->axis < 0 && tc_dtypes[t->dtype].kind == TC_INT && q->zero[0] == 0 &&
                near(q->scale[0], 1.0 / ti_vk_most(f));
     default:
@@ -331,7 +332,7 @@ static bool same_bytes(const image_job *j, bool out)
     }
 }
 
-/* Codes come through as they are, but for what they count from. */
+/* Codes are kept, except for their zero point. */
 static bool same_codes(const image_job *j)
 {
     const tc_quant *q = j->tensor->quant;

@@ -3,11 +3,11 @@
  *
  *   grid_sample(x, grid) => sample(image(x[0..3]), image(x[4..7]), .., grid)
  *
- * Four channels of a picture are an image of four floats for each pixel: the bytes of a tensor
- * [1,H,W,4], which the first shader writes and a sampler reads (one alias group).  Padding by zeros
- * is a border colour, by the border the clamped address, by reflection the mirrored one.  How finely
- * a sampler weighs is the machine's: 8 bits of a pixel on most.  What samplers have not (bicubic,
- * volumes, reflection at the centres of the outermost pixels, several pictures) stays as it is. */
+ * Four channels are an image of four floats for each pixel: the bytes of a tensor [1,H,W,4], which
+ * the first shader writes and a sampler reads (one alias group).  Padding by zeros is a border
+ * colour, by the border the clamped address, by reflection the mirrored one.  The precision of
+ * weights depends on the machine: 8 bits of a pixel on most.  What samplers lack (bicubic, volumes,
+ * reflection at the centres of the outermost pixels, batches) is not changed. */
 #include "../../ir/rewrite.h"
 #include "../lower_pass.h"
 #include "../shaders.h"
@@ -52,7 +52,7 @@ static tc_cs_val from_grid(tc_cs *s, tc_cs_val at, int64_t n, bool align_corners
     return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, ti_cs_add(s, ti_cs_mul(s, share, last), half), size);
 }
 
-/* The same of an output place of upsampling. */
+/* The same of an output index of upsampling. */
 static tc_cs_val from_place(tc_cs *s, const tc_attr_upsample *a, int axis, tc_cs_val o, int64_t n)
 {
     int64_t out = a->size.v[axis];
@@ -70,7 +70,7 @@ static tc_cs_val from_place(tc_cs *s, const tc_attr_upsample *a, int axis, tc_cs
     return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, at, size);
 }
 
-/* Every channel of one place of the result. */
+/* Every channel of one pixel of the result. */
 static void sample(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     bool grid = node->op == TC_OP_grid_sample;
@@ -98,7 +98,7 @@ static void sample(tc_cs *s, const tc_node *node, tc_cs_val at)
 
 /* ---- the pass ---------------------------------------------------------------------------------- */
 
-/* What a sampler is told; false: it has not the mode. */
+/* The sampler's settings; false: it lacks the mode. */
 static bool sampler_of(const tc_node *node, int64_t *filter, int64_t *address)
 {
     static const int64_t addresses[] = {[TC_sample_pad_zeros] = ADDRESS_BORDER,

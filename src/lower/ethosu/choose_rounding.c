@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* choose_rounding.c -- TOSA form: RESCALEs whose rounding is left to whoever computes them
- * (INEXACT_ROUND) round once, half up, as the machines do.  From here on there is one right result.
+/* choose_rounding.c -- TOSA form: RESCALEs with implementation-defined rounding (INEXACT_ROUND)
+ * round once, half up, as the machines do.  From here on the result is unique.
  *
- * Only results of 8 bits: what wider ones may be off by is more than a half's rounding, so that TOSA's
+ * Only results of 8 bits: what wider ones may be off by is more than a half's rounding, so that
+ * TOSA's
  * reference model gives other numbers than the machines do. */
 #include "../lower_pass.h"
 

@@ -22,8 +22,8 @@ static bool pointwise(tc_op op)
                     TC_OP_tosa_sub, TC_OP_tosa_mul, TC_OP_tosa_maximum, TC_OP_tosa_minimum);
 }
 
-/* An operand in memory, of as many bytes, that nobody reads later than node k: what is computed
- * number by number takes its place. */
+/* An operand in memory, of as many bytes, that is dead after node k: an elementwise result
+ * overwrites it. */
 static tc_val replaced(const tc_graph *g, const int64_t *bytes, const size_t *last,
                        const tc_node *node, size_t k, int64_t want)
 {

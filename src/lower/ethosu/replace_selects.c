@@ -66,7 +66,7 @@ static bool is_narrow(const tc_type *t)
     return t->quant && t->quant->axis < 0 && tc_dtypes[t->dtype].bits <= 16;
 }
 
-/* x where c holds, y elsewhere, in the place of the node's result. */
+/* x where c holds, y elsewhere, instead of the node's result. */
 static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val c, tc_val x,
                         tc_val y, bool *done)
 {

@@ -44,7 +44,7 @@ static bool is_narrow(const tc_graph *g, tc_val v)
            tc_type_count(t) > 0;
 }
 
-/* Cycles per pixel to make c channels of `deep` numbers each; round64 of what is more than 64. */
+/* Cycles per pixel to make c channels of `deep` elements each; round64 of what is more than 64. */
 static double cost_of(int64_t c, int64_t taps, int64_t deep)
 {
     double write = (double)((c + 15) / 16 * 4);
@@ -165,7 +165,7 @@ static bool grows(wider *w, tc_val v)
     return !w->fixed[v] && w->gain[v] > 0;
 }
 
-/* What would make the program's memory larger stays as it is. */
+/* Not done if the program's memory would grow. */
 static void spare(tc_ctx *ctx, wider *w, const tc_graph *g)
 {
     const uint32_t *readers = ti_graph_readers(ctx, g);

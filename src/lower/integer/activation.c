@@ -11,9 +11,8 @@ static tc_val limited(tc_build *lw, tc_val x, tc_op op, double limit)
     return x ? ti_b_binary(lw, op, x, ti_b_single(lw, TC_i32, ti_b_type(lw, x)->rank, limit)) : x;
 }
 
-/* The program's own i32 numbers into i16: real numbers in between would have had 24 bits, so they
- * are rounded to that first (15 of the code and 9 of fraction), past the ends of i16 being all the
- * same. */
+/* The program's own i32 values into i16: real values in between would have had 24 bits, so they are
+ * rounded to that first (15 of the code and 9 of fraction); beyond i16 all is equal. */
 static tc_val through_real(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to)
 {
     double factor = ti_scale_factor(ti_scale_of(from), ti_scale_of(to)),

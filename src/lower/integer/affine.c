@@ -6,11 +6,10 @@
 
 #include "../../num/load.h"
 
-/* The numbers that a constant operand stands for, or `otherwise` where it was left out; NULL: it is
- * not constant. */
+/* The real values of a constant operand, or `otherwise` if absent; NULL: it is not constant. */
 const double *ti_lower_known(tc_build *lw, const tc_node *node, int i, int64_t n, double otherwise)
 {
-    double *x = tc_new_n(&lw->ctx->arena, double, (size_t)n);
+    double *x = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
     const tc_type *t = ti_lower_type(lw, node, i);
     tc_tensor c = t ? ti_tensor_of(lw->rw->from, node->in[i]) : (tc_tensor){NULL, NULL};
     if (t && !c.data) {

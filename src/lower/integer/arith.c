@@ -37,7 +37,7 @@ const tc_type *ti_wide_type(tc_build *lw, const tc_type *shape, tc_dtype dtype, 
     return ti_type_intern(lw->ctx, &t);
 }
 
-/* Plain numbers that are known: into the finest i8 (one number) or i16 domain that holds them. */
+/* Plain constants: into the finest i8 (one element) or i16 domain that holds them. */
 static bool quantize_known(tc_build *lw, tc_arg *a, tc_tensor t)
 {
     int64_t n = tc_type_count(t.type);
@@ -243,27 +243,36 @@ tc_val ti_put_times(tc_build *lw, const tc_arg *a, const tc_arg *b, double *scal
     return ti_b_tosa_mul(lw, x, y);
 }
 
-void ti_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    const tc_type *to = ti_lower_result(lw, node, 0);
-    tc_arg a, b;
-    double scale;
-    if (!operands(lw, node, out, &a, &b))
-        return;
-    if (ti_put_channel_times(lw, &a, &b, to, out) || ti_put_channel_times(lw, &b, &a, to, out))
-        return;
-    tc_val wide = ti_put_times(lw, &a, &b, &scale);
-    out[0] = ti_put_narrow(lw, wide, scale, to);
-}
-
+/* A table of 8 bits is exact, and joins what is before it. */
 void ti_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a;
     double scale;
-    if ((to->dtype == TC_i8 && ti_lower_try_function(lw, node, out)) || !ti_arg_of(lw, node, 0, &a))
+    bool narrow = to->dtype == TC_i8 && ti_lower_type(lw, node, 0)->dtype == TC_i8;
+    if ((narrow && ti_lower_try_function(lw, node, out)) || !ti_arg_of(lw, node, 0, &a))
         return;
     tc_val wide = ti_put_times(lw, &a, &a, &scale);
+    out[0] = ti_put_narrow(lw, wide, scale, to);
+}
+
+void ti_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *to = ti_lower_result(lw, node, 0);
+    tc_arg a, b;
+    double scale;
+    if (node->in[0] == node->in[1]) {
+        tc_node square = *node;
+        square.op = TC_OP_square;
+        square.n_in = 1;
+        ti_lower_int_square(lw, &square, out);
+        return;
+    }
+    if (!operands(lw, node, out, &a, &b))
+        return;
+    if (ti_put_channel_times(lw, &a, &b, to, out) || ti_put_channel_times(lw, &b, &a, to, out))
+        return;
+    tc_val wide = ti_put_times(lw, &a, &b, &scale);
     out[0] = ti_put_narrow(lw, wide, scale, to);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cast.c -- plain numbers and quantized ones into each other.
+/* cast.c -- between plain and quantized values.
  *
  *   bool to codes      one of two codes
  *   i32, i16, i8       round(x / scale) + zero
  *   codes to bool      x != 0: the code is not the zero point
- *   codes to integers  a table of the numbers, cut toward zero, what is beyond the type wrapped */
+ *   codes to integers  a table of the values, truncated toward zero, wrapped to the type */
 #include <math.h>
 
 #include "../put.h"

@@ -15,7 +15,7 @@
 
 enum { WEIGHT = 64 };
 
-/* A constant operand: its real numbers along the one axis on which it varies. */
+/* A constant operand: its real values along the one axis on which it varies. */
 typedef struct channels {
     int axis;
     int64_t n;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_compare.c -- comparisons and choices of quantized values.
+/* lower_compare.c -- comparisons and selects of quantized values.
  *
- * Against one number everywhere, codes are compared with the code where the answer changes, which
- * is exact. Two tensors are compared in one domain, as fine as i32 allows; where that is not
- * enough, all pairs of codes stand in a list. */
+ * Against a constant, codes are compared with the code where the result changes, which is exact.
+ * Two tensors are compared in one domain, as fine as i32 allows; where that is not enough, by a
+ * list of all pairs of codes. */
 #include <math.h>
 
 #include "arith.h"
 #include "table_function.h"
 
-/* How an operator of ours is one of TOSA's. */
+/* The operator of TOSA for one of ours. */
 typedef struct relation {
     tc_op op;
     bool swap, invert;
@@ -113,8 +113,8 @@ static int order_of(double a, double b)
     return (a > b) - (a < b);
 }
 
-/* Two codes of i8 whose order in the common steps is not that of the numbers they stand for, or a
- * code of any type that is lost in them. */
+/* Two codes of i8 whose order in the common steps is not that of their real values, or a code of
+ * any type that is lost in them. */
 static bool too_close(const tc_arg *a, const tc_arg *b, double step)
 {
     double sa = ti_scale_of(a->type), sb = ti_scale_of(b->type);
@@ -144,11 +144,10 @@ void ti_lower_int_compare(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     }
     double s = fine_scale(&a, &b);
-    if (too_close(&a, &b, s) && ti_lower_try_pair(lw, node, out))
-        return;
-    if (fmin(ti_scale_of(a.type), ti_scale_of(b.type)) < s) {
-        ti_lower_refuse(lw, "steps of %g and of %g have no common ones of 32 bits",
-                        ti_scale_of(a.type), ti_scale_of(b.type));
+    if (too_close(&a, &b, s)) {
+        if (!ti_lower_try_pair(lw, node, out))
+            ti_lower_refuse(lw, "steps of %.9g and of %.9g have no common ones of 32 bits",
+                            ti_scale_of(a.type), ti_scale_of(b.type));
         return;
     }
     tc_val x = ti_put_wide(lw, &a, s), y = ti_put_wide(lw, &b, s);

@@ -48,8 +48,7 @@ static tc_val channels_first(tc_build *lw, tc_val x, const tc_type *y)
     return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
 }
 
-/* What must stand behind the input for the windows to come out even: padding, or less than nothing
- * (cut off). */
+/* Elements to add after the input for the windows to divide it: padding, or negative (cropped). */
 static tc_val even(tc_build *lw, tc_val x, const window *w, int64_t *pad)
 {
     for (int i = 0; i < 2; i++) {
@@ -75,8 +74,8 @@ tc_val ti_put_max_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int6
     return ti_b_1(lw, tosa_max_pool2d, a, x);
 }
 
-/* Gaps between the taps, or numbers of 16 bits without EXT-INT16: the largest of shifted copies,
- * axis by axis. */
+/* Gaps between the taps, or 16-bit elements without EXT-INT16: the largest of shifted copies, axis
+ * by axis. */
 static tc_val dilated_max(tc_build *lw, tc_val x, const window *w, int64_t lowest)
 {
     int64_t around[8] = {0, 0, w->pad[0], 0, w->pad[1], 0, 0, 0};
@@ -142,7 +141,7 @@ static tc_val stepped(tc_build *lw, tc_val x, const window *w)
     return ti_put_stepped(lw, x, 2, 0, w->stride[1], w->out[1]);
 }
 
-/* Each axis in windows of its own, the largest of each. */
+/* Each axis separately, the largest of each window. */
 static tc_val folded_max(tc_build *lw, tc_val x, const window *w)
 {
     static const int64_t once[] = {1, 1}, none[] = {0, 0, 0, 0};
@@ -214,7 +213,7 @@ int64_t ti_pool_span(const window *w, bool include_pad, int axis, int64_t at)
     return (end < hi ? end : hi) - (begin > lo ? begin : lo);
 }
 
-/* How many numbers the window at (y, x) is divided by. */
+/* The divisor of the window at (y, x). */
 static int64_t share(const window *w, const tc_attr_avg_pool *a, int64_t oy, int64_t ox)
 {
     return a->divisor ? a->divisor
@@ -222,7 +221,7 @@ static int64_t share(const window *w, const tc_attr_avg_pool *a, int64_t oy, int
                             ti_pool_span(w, a->include_pad, 1, ox);
 }
 
-/* Whether every window is divided by the same number, and whether by the numbers that are there. */
+/* Whether every window has the same divisor, and whether it is the count of elements inside. */
 static void shares(const window *w, const tc_attr_avg_pool *a, bool *same, bool *present)
 {
     tc_attr_avg_pool inside = {.include_pad = false};
@@ -288,7 +287,7 @@ static tc_val divided(tc_build *lw, tc_val sum, const window *w, const tc_attr_a
     return ti_put_shares(lw, sum, w->kernel[0] * w->kernel[1], by, unit);
 }
 
-/* Windows side by side as rows: [n,h,w,c] -> [1, windows, kernel, c]. */
+/* Windows as rows: [n,h,w,c] -> [1, windows, kernel, c]. */
 static tc_val windows_as_rows(tc_build *lw, tc_val x, const window *w, window *rows)
 {
     int64_t n = w->batch * w->out[0], kh = w->kernel[0], kw = w->kernel[1], ow = w->out[1],

@@ -11,11 +11,11 @@ typedef struct tc_pool_window {
 } tc_pool_window;
 
 /* x [n,h,w,c] by windows: the largest of each, stored as x is; or the mean, from domain to domain,
- * by the shares that `a` says. */
+ * with the divisors of `a`. */
 tc_val ti_put_window_max(tc_build *lw, tc_val x, const tc_pool_window *w);
 tc_val ti_put_window_mean(tc_build *lw, tc_val x, const tc_pool_window *w,
                           const tc_attr_avg_pool *a, const tc_type *from, const tc_type *to);
-/* How many numbers the window at `at` of one axis is divided by, the others apart. */
+/* The divisor of the window at `at` of one axis, without the others. */
 int64_t ti_pool_span(const tc_pool_window *w, bool include_pad, int axis, int64_t at);
 /* Sums [n,h,w,c] of up to `area` codes of i8 by the shares [h * w] of their positions; *unit: what
  * the result is still to be divided by. */

@@ -26,7 +26,7 @@ static bool is_reduced(tc_ints axes, int axis)
     return false;
 }
 
-/* The reduced axes together: where they stand in a row already, the axes stay; else they come last.
+/* The reduced axes together: if they are adjacent already, the axes stay; else they come last.
  */
 static tc_val gathered(tc_build *lw, tc_val x, const tc_type *t, tc_ints axes, span *s)
 {
@@ -120,7 +120,7 @@ static int64_t channels_of(int64_t n, int64_t most)
 }
 
 /* [outer, reduced, inner] as [n,h,w,c] with at most `most` channels, and the window that covers the
- * middle: in a row; upright where the channels stand in several columns. */
+ * middle: a row; a column if the channels are in several columns. */
 static tc_val as_windows(tc_build *lw, tc_val x, const span *s, int64_t most, int64_t window[2])
 {
     int64_t channels = channels_of(s->inner, most), columns = s->inner / channels;
@@ -173,8 +173,7 @@ tc_val ti_put_plane_sum(tc_build *lw, tc_val x, const tc_type *from, double scal
     return narrowed(lw, x, scale / unit, to);
 }
 
-/* A short axis in front of others, much beside it: slices are added as they lie, in whatever order
- * the axes are stored. */
+/* A short axis before long others: slices are added in place, in any order of the axes. */
 static bool adds_slices(const tc_build *lw, const tc_type *from, tc_ints axes)
 {
     int64_t n = axes.n == 1 ? from->dim[axes.v[0]] : 0;

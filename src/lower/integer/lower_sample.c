@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_sample.c -- reading quantized images or volumes at the positions of a quantized grid,
- * between them linearly.
+/* lower_sample.c -- reading quantized images or volumes at the positions of a quantized grid, with
+ * linear interpolation.
  *
- * Along every axis a coordinate is a position in units of 2^-14: the two elements beside it, and
- * the share of each.  For each combination of axes GATHER reads all channels; they are weighted by
- * the product of the shares, again in units of 2^-14, and summed in 32 bits.  One rescale makes the
+ * Along every axis a coordinate is a position in units of 2^-14: the two neighbouring elements, and
+ * their weights.  For each combination of axes GATHER reads all channels; they are weighted by the
+ * product of the weights, again in units of 2^-14, and summed in 32 bits.  One rescale makes the
  * result, so what is rounded before it is far below a step. */
 #include <math.h>
 

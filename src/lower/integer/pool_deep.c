@@ -133,7 +133,7 @@ static tc_val sum_over_depth(tc_build *lw, tc_val sum, const window *w)
     return all;
 }
 
-/* Sums over windows of the plane, 32 bits; what is before and behind the input counts nothing. */
+/* Sums over windows of the plane, 32 bits; what is before and after the input counts as 0. */
 static tc_val sum_over_plane(tc_build *lw, tc_val x, const window *w, const tc_type *from)
 {
     int64_t pad[4], stride[2];

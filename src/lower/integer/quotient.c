@@ -18,11 +18,10 @@ static tc_val is_zero(tc_build *lw, tc_val x)
     return x ? ti_b_tosa_equal(lw, x, ti_b_single(lw, TC_i32, ti_b_type(lw, x)->rank, 0)) : x;
 }
 
-/* x / y, both i32, toward zero; by 1 where y is 0. */
-static tc_val truncated(tc_build *lw, tc_val x, tc_val y)
+/* y, and 1 where it is 0. */
+static tc_val not_zero(tc_build *lw, tc_val y)
 {
-    y = ti_b_tosa_add(lw, y, ti_b_tosa_cast(lw, is_zero(lw, y), TC_i32));
-    return ti_b_tosa_intdiv(lw, x, y);
+    return ti_b_tosa_add(lw, y, ti_b_tosa_cast(lw, is_zero(lw, y), TC_i32));
 }
 
 /* ---- quotients ---- */
@@ -80,12 +79,14 @@ static tc_val quotient(tc_build *lw, const tc_arg *x, const tc_arg *y, bool fine
     double unit = ldexp(1, 29 - bits_of(x));
     *scale = sx / sy / unit;
     tc_val by = ti_put_wide(lw, y, sy);
-    return truncated(lw, ti_put_wide(lw, x, sx / unit), by);
+    tc_val shifted = ti_put_wide(lw, x, sx / unit);
+    return ti_b_tosa_intdiv(lw, shifted, not_zero(lw, by));
 }
 
-/* The same without a choice, y being 0 there: y + x z, z = 32767 where x is divided by 0 and else
- * 0. */
-static tc_val pushed(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+/* The same without a choice, y being 0 there: y + sign x z, z = 32767 where x is divided by 0 and
+ * else 0. */
+static tc_val pushed(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, double sign,
+                     const tc_type *to)
 {
     static const int64_t none = 0;
     static const double one = 1;
@@ -99,34 +100,44 @@ static tc_val pushed(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, 
     tc_arg quotient = {.val = y, .type = to},
            push = {.val = ti_put_rescale(lw, far, 8, 0, 0, TC_i16),
                    .type = ti_wide_type(lw, to, TC_i16, ti_scale_of(to))};
-    return ti_put_sum(lw, &quotient, 1, &push, 1, to);
+    return ti_put_sum(lw, &quotient, 1, &push, sign, to);
 }
 
-/* x / 0 is as large as the result's domain goes, by the sign of x. */
-static tc_val guarded(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, const tc_type *to)
+/* x / 0 is as large as the result's domain goes, by the sign of x and another one. */
+static tc_val guarded(tc_build *lw, tc_val y, const tc_arg *x, const tc_arg *by, double sign,
+                      const tc_type *to)
 {
     if (ti_b_constant(lw, by->val).data || !y)
         return y;
     if (!lw->lower->target->machine->can.divides && by->type->dtype == TC_i8)
-        return pushed(lw, y, x, by, to);
+        return pushed(lw, y, x, by, sign, to);
     if (!lw->lower->target->machine->can.selects)
         return y;
     tc_val none = is_zero(lw, ti_put_wide(lw, by, ti_scale_of(by->type)));
-    tc_val most = ti_put_rescale(lw, x->val, ldexp(1, 28 - bits_of(x)), ti_zero_of(x->type),
-                                 ti_zero_of(to), to->dtype);
+    int64_t zero = ti_zero_of(x->type);
+    int64_t lo = ti_max_i64(zero - 1, ti_dtype_min(x->type->dtype)),
+            hi = ti_min_i64(zero + 1, ti_dtype_max(x->type->dtype));
+    tc_val one = ti_put_clamp(lw, x->val, (double)lo, (double)hi);
+    if (sign < 0) {
+        one = ti_put_rescale(lw, one, 1, zero, 0, TC_i32);
+        one = ti_b_tosa_sub(lw, one ? ti_b_like(lw, one, TC_i32, 0) : one, one);
+        zero = 0;
+    }
+    tc_val most = ti_put_rescale(lw, one, 0x1p16, zero, ti_zero_of(to), to->dtype);
     most = ti_put_codes(lw, most, to->quant);
     return ti_b_tosa_select(lw, none, most, y);
 }
 
-/* The two operands in one domain, whose scale is given, and their whole quotient. */
+/* The two operands in one domain, whose scale is given, and their whole quotient; of a divisor of 0
+ * the remainder is 0. */
 static tc_val whole(tc_build *lw, const tc_arg *a, const tc_arg *b, bool down, tc_val *rest,
                     double *scale)
 {
     double sa = ti_scale_of(a->type), sb = ti_scale_of(b->type);
     double top = fmax(sa * ldexp(1, bits_of(a)), sb * ldexp(1, bits_of(b)));
     *scale = sa == sb ? sa : top / 0x1p29;
-    tc_val x = ti_put_wide(lw, a, *scale), y = ti_put_wide(lw, b, *scale);
-    tc_val q = truncated(lw, x, y), r = ti_b_tosa_sub(lw, x, ti_b_tosa_mul(lw, q, y));
+    tc_val x = ti_put_wide(lw, a, *scale), y = not_zero(lw, ti_put_wide(lw, b, *scale));
+    tc_val q = ti_b_tosa_intdiv(lw, x, y), r = ti_b_tosa_sub(lw, x, ti_b_tosa_mul(lw, q, y));
     if (down && r) { /* one less, where the remainder has the other sign */
         tc_val zero = ti_b_single(lw, TC_i32, ti_b_type(lw, r)->rank, 0);
         tc_val y_below = ti_b_tosa_greater(lw, zero, y);
@@ -162,11 +173,11 @@ void ti_lower_int_div(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     if (mode->mode == TC_div_mode_exact) {
         tc_val wide = quotient(lw, &a, &b, false, &scale);
-        out[0] = guarded(lw, ti_put_narrow(lw, wide, scale, to), &a, &b, to);
+        out[0] = guarded(lw, ti_put_narrow(lw, wide, scale, to), &a, &b, 1, to);
         return;
     }
     tc_val rest, q = whole(lw, &a, &b, mode->mode == TC_div_mode_floor, &rest, &scale);
-    out[0] = guarded(lw, ti_put_narrow(lw, q, 1, to), &a, &b, to);
+    out[0] = guarded(lw, ti_put_narrow(lw, q, 1, to), &a, &b, 1, to);
 }
 
 static void remainder_of(tc_build *lw, const tc_node *node, bool down, tc_val *out)
@@ -212,7 +223,8 @@ static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out
     }
     tc_val wide = divide ? quotient(lw, &y, &z, true, &scale) : ti_put_times(lw, &y, &z, &scale);
     tc_arg term = wide_arg(lw, wide, scale, to);
-    out[0] = ti_put_sum(lw, &x, 1, &term, by->value, to);
+    tc_val sum = ti_put_sum(lw, &x, 1, &term, by->value, to);
+    out[0] = divide && by->value != 0 ? guarded(lw, sum, &y, &z, by->value < 0 ? -1 : 1, to) : sum;
 }
 
 void ti_lower_int_addcmul(tc_build *lw, const tc_node *node, tc_val *out)
@@ -247,7 +259,13 @@ void ti_lower_int_lerp(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val d = ti_b_tosa_sub(lw, y_wide, x_wide);
     tc_arg step = {.val = ti_put_rescale(lw, d, fine / coarse, 0, 0, TC_i16)};
     step.type = ti_wide_type(lw, to, TC_i16, coarse);
-    tc_arg term = wide_arg(lw, ti_put_times(lw, &step, &w, &scale), 1, to);
+    tc_val product = ti_put_times(lw, &step, &w, &scale);
+    double limit = top + ti_scale_of(to) * ldexp(1, tc_dtypes[to->dtype].bits);
+    if (scale * 0x1p23 > limit) { /* a weight of 256 and more: past the result it is all one */
+        product = ti_put_cut(lw, product, &scale, 1, limit, limit * 0x1p-29);
+        scale = limit * 0x1p-29;
+    }
+    tc_arg term = wide_arg(lw, product, 1, to);
     term.type = ti_wide_type(lw, term.type, TC_i32, scale);
     out[0] = ti_put_sum(lw, &x, 1, &term, 1, to);
 }
@@ -306,9 +324,9 @@ void ti_lower_int_glu(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = ti_put_narrow(lw, wide, scale, to);
 }
 
-/* Known weights w: x where x > 0, else w x, is the larger of x and w x where w <= 1, the smaller
- * where w > 1.  Rounding keeps the order, so w x has its place in the result's domain, and what
- * saturates there is not chosen.  false: it is something else, and nothing was put. */
+/* Constant weights w: x where x > 0, else w x, is the larger of x and w x where w <= 1, the smaller
+ * where w > 1.  Rounding is monotonic, so w x may be computed in the result's domain, and what
+ * saturates there is not selected.  false: not this case, and no node was made. */
 static bool by_extremes(tc_build *lw, tc_arg x, const tc_arg *w, const tc_type *to, tc_val *y)
 {
     tc_tensor t = ti_b_constant(lw, w->val);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table_function.c -- functions of one number as tables.
+/* table_function.c -- elementwise functions as tables.
  *
  * The operator's own kernel is run on the real number of every code of the operand's domain; the
  * results, as codes of the result's domain, are the table.  So one rule serves every operator that
  * computes each element from one element, and every operator of more operands of which all but one
- * are the same constant everywhere.  Of two i8 operands all pairs stand in a list.  For i8 nothing
- * is lost.  table_lookup.c makes the TOSA nodes. */
+ * are the same constant everywhere.  Of two i8 operands there is a list of all pairs.  For i8 this
+ * is exact.  table_lookup.c makes the TOSA nodes. */
 #include <math.h>
 
 #include "../put.h"
@@ -70,10 +70,12 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
     lw->status = ti_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made);
     if (lw->status == TC_OK)
         lw->status = ti_eval_node(&g, made, operand, y, &lw->ctx->scratch);
+    if (lw->status == TC_OK && ti_op_nan_is_zero(node->op) && y->type->dtype == TC_f32)
+        ti_nan_to_zero(*y);
     return lw->status == TC_OK;
 }
 
-/* The real numbers of n codes from the lowest on. */
+/* The real values of n codes from the lowest on. */
 static tc_tensor all_reals(tc_build *lw, const tc_type *from, int rank, const int64_t *dim)
 {
     tc_tensor x = ti_tensor_new(&lw->ctx->scratch, ti_type_make(lw->ctx, TC_f32, rank, dim));

@@ -3,14 +3,14 @@
  *
  * From i8: one TABLE; to wider types the i16 TABLE, fed 128 * code, where the index is exact.
  * From i16: 512 segments of 128 codes, straight in between.  Where that is too coarse, more tables
- * are added: each sees the codes around one place magnified (and saturated outside), and corrects
- * what those before it got wrong:
+ * are added: each magnifies the codes around one point (saturated outside), and corrects the error
+ * of those before it:
  *
  *     y = t0(x) + t1(saturate((x - c1) * z1)) + ...
  *
- * Where a few tables are not enough, all values stand in a list that GATHER reads; a target without
- * GATHER has more tables.  Without EXT-INT16 there are no tables of i16: i8 to i16 is a table for
- * each byte, 256 * high + low, and everything else is a list. */
+ * Where a few tables are not enough, GATHER reads a list of all values; a target without GATHER has
+ * more tables.  Without EXT-INT16 there are no tables of i16: i8 to i16 is a table for each byte,
+ * 256 * high + low, and everything else is a list. */
 #include <math.h>
 
 #include "../put.h"
@@ -168,7 +168,7 @@ static void fit_one(curve *c, int most, bool try_zero)
         ;
 }
 
-/* Tables whose sum is near enough, or as near as they get: kinks want one each, bends one around
+/* Tables whose sum is near enough, or as near as they get: kinks need one each, bends one around
  * zero. */
 static void fit(tc_build *lw, curve *c, int most)
 {

@@ -121,7 +121,7 @@ static void places(const tc_order *p, const axes *a, int *place)
     }
 }
 
-/* Real axes of the result by their keys (all different); an axis of extent 1 stays behind the one
+/* Real axes of the result by their keys (all different); an axis of extent 1 stays after the one
  * before. */
 static tc_order by_keys(int rank, const int64_t *dim, const int *key)
 {

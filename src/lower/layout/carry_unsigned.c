@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* carry_unsigned.c -- RESCALE in the place of conversions between uint8 codes and int8 ones.
+/* carry_unsigned.c -- RESCALE instead of conversions between uint8 and int8 codes.
  *
  *   RESCALE(cast(x, i16))         RESCALE(x), which reads x without its sign
  *   cast(RESCALE(y), u8)          RESCALE(y), which writes without one, where no number is past 0..255

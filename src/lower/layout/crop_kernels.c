@@ -7,7 +7,7 @@
 #include "../../num/load.h"
 
 typedef struct span {
-    int64_t first, last; /* taps that meet the map somewhere */
+    int64_t first, last; /* taps that read the map somewhere */
 } span;
 
 static span reached(int64_t taps, int64_t in, int64_t out, int64_t step, int64_t apart,
@@ -21,7 +21,7 @@ static span reached(int64_t taps, int64_t in, int64_t out, int64_t step, int64_t
     return s;
 }
 
-/* The constant's numbers with taps kept along two axes. */
+/* The constant's elements with taps kept along two axes. */
 static tc_val kept_taps(tc_build *lw, tc_val w, int axis, const span *keep)
 {
     int64_t start[TC_MAX_RANK] = {0};

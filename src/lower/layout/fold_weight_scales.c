@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_weight_scales.c -- typed form: constant factors behind a layer fold into the scales of its
+/* fold_weight_scales.c -- typed form: constant factors after a layer fold into the scales of its
  * weights.
  *
  *   mul(layer(x, w, b), g)  =>  layer(x, w', b')     g a scalar, or one per output channel; also
@@ -8,8 +8,8 @@
  *   rescale(layer(x, w, b)) =>  layer(x, w, b) with the other output type
  *
  * w' has the codes of w, negated where g is negative, and |g| times its scales: no weight is
- * rounded again, and one rounding is gone.  Where g is 0, so is w'.  Done where nobody else reads
- * the layer. */
+ * rounded again, and one rounding is removed.  Where g is 0, so is w'.  Done where the layer has no
+ * other reader. */
 #include "../lower_pass.h"
 
 #include <math.h>
@@ -17,10 +17,10 @@
 #include "../../ir/build.h"
 #include "../../num/load.h"
 
-/* The factors behind a product, by output channel. */
+/* The factors after a product, by output channel. */
 typedef struct factors {
     const tc_node *product; /* of the old graph */
-    const tc_node *permute;    /* the permute behind it, or NULL */
+    const tc_node *permute;    /* the permute after it, or NULL */
     tc_val result;          /* the old value that they give */
     int64_t n;
     double *g;
@@ -91,10 +91,10 @@ static tc_type scaled_type(tc_rewrite *rw, const tc_type *t, const factors *f, t
     return type;
 }
 
-enum { SELDOM = 12 }; /* one in so many: as much as rounding all of them again would be off */
+enum { SELDOM = 12 }; /* one in this many: the error of rounding all of them again */
 
-/* Whether every negative factor meets numbers that can be negated.  The lowest one has no
- * counterpart: where it is seldom, the highest stands for it, one step off. */
+/* Whether every negative factor applies to codes that can be negated.  The lowest one has no
+ * counterpart: where it is rare, the highest replaces it, one step off. */
 static bool can_negate(tc_tensor t, const factors *f)
 {
     int64_t run = tc_type_count(t.type) / f->n, lo = ti_dtype_min(t.type->dtype);
@@ -108,7 +108,7 @@ static bool can_negate(tc_tensor t, const factors *f)
     return true;
 }
 
-/* Whether stored numbers change: a factor is negative or nothing. */
+/* Whether stored elements change: a factor is negative or 0. */
 static bool changes_numbers(const factors *f)
 {
     for (int64_t c = 0; c < f->n; c++)
@@ -124,7 +124,7 @@ static int64_t signed_by(const tc_type *t, int64_t zero, int64_t code, double g)
     return g > 0 ? code : g == 0 ? zero : -code > most ? most : -code;
 }
 
-/* Quantized: the same numbers, other scales.  Real: the products. */
+/* Quantized: the same codes, other scales.  Real: the products. */
 static tc_val scaled(tc_rewrite *rw, const tc_node *like, tc_val old, const factors *f)
 {
     tc_tensor t = ti_tensor_of(rw->from, old);

@@ -124,7 +124,7 @@ static tc_status put_clamp(tc_rewrite *rw, const tc_node *node, const tc_node *i
                          inner->in[0], done);
 }
 
-/* A value that was just brought from an accumulator to i8: an activation behind it costs nothing.
+/* A value just narrowed from an accumulator to i8: an activation after it costs nothing.
  */
 static bool was_narrowed(const tc_graph *g, const tc_node *node)
 {
@@ -189,8 +189,8 @@ static int split_axis(const tc_type *x, const tc_type *y)
     return x->dim[axis] == y->dim[axis] * y->dim[axis + 1] ? axis : -1;
 }
 
-/* slice(reshape(x)) => reshape(slice(x)), where an axis of x was split and the slice goes along the
- * first of the two; not where that is the outermost, which is one run of numbers anyway. */
+/* slice(reshape(x)) => reshape(slice(x)), where an axis of x was split and the slice is along the
+ * first of the two; not where that is the outermost, which is contiguous anyway. */
 static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_node *def = node->op == TC_OP_tosa_slice ? ti_rewrite_def(rw, node, 0) : NULL;
@@ -217,7 +217,7 @@ static tc_status slice_whole(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_reshape(&b, part, type->rank, type->dim), done);
 }
 
-/* The CONCAT along the same axis that an operand is, if nobody else reads it. */
+/* The CONCAT along the same axis that makes an operand, if it has no other reader. */
 static const tc_node *inner_concat(tc_rewrite *rw, const tc_node *node, int i)
 {
     const tc_node *def = ti_rewrite_def(rw, node, i);

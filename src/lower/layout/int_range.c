@@ -2,9 +2,9 @@
 /* int_range.c -- see int_range.h: intervals, followed from types, constants, indices and limits
  * through the operators of op.def's column `range`.
  *
- * A buffer that the program changes holds what it held at first and what is written to it.  Taken
- * between -2^30 and 2^30, it stays there for long enough where a call adds STRIDE at most: counters
- * and positions.  Everything else that is kept has all numbers. */
+ * A mutable buffer holds its initial value and what is written to it.  Assumed between -2^30 and
+ * 2^30, it stays there for long enough if a call adds STRIDE at most: counters and positions.
+ * Other state is unbounded. */
 #include <math.h>
 
 #include "int_range.h"
@@ -71,7 +71,7 @@ static range linear(const tc_node *node, range a, range b)
     return wrapped((range){a.lo + scaled.lo, a.hi + scaled.hi});
 }
 
-/* n numbers or fewer, summed. */
+/* n elements or fewer, summed. */
 static range summed(range a, double n)
 {
     return wrapped((range){fmin(a.lo, 0) * n, fmax(a.hi, 0) * n});
@@ -186,7 +186,7 @@ static range of_result(const tc_graph *g, const tc_node *node, int i, const rang
 
 /* ---- a program ---- */
 
-/* The buffers that it changes are as `kept` says. */
+/* Its mutable buffers are in `kept`. */
 static void follow(const tc_graph *g, const range *kept, range *of)
 {
     of[0] = all;

@@ -5,12 +5,12 @@
 
 #include "../lower.h"
 
-/* From lo to hi, both included.  What nothing is known of has all numbers of 64 bits. */
+/* From lo to hi, both included.  Unknown: all of 64 bits. */
 typedef struct tc_int_range {
     double lo, hi;
 } tc_int_range;
 
-/* By value of the graph, in ctx->scratch; what holds no whole numbers has all of them. */
+/* By value of the graph, in ctx->scratch; non-integers are unbounded. */
 tc_int_range *ti_int_ranges(tc_ctx *ctx, const tc_graph *g);
 
 static inline bool ti_int_range_fits(tc_int_range r)

@@ -13,8 +13,8 @@
 typedef struct narrowing {
     const tc_target *target;
     const tc_int_range *of; /* by value of `from` */
-    tc_val *in_32;          /* by value of `from`: the same numbers as i32 in `to`, or none */
-    bool *is_place; /* by value of `from`: whoever reads it takes an index, or its low 32 bits */
+    tc_val *in_32;          /* by value of `from`: the same elements as i32 in `to`, or none */
+    bool *is_place; /* by value of `from`: all readers use it as an index, or its low 32 bits */
 } narrowing;
 
 static bool names_places(const tc_node *node, int i)
@@ -27,8 +27,8 @@ static bool is_plain_int(const tc_type *t)
     return t && ti_is_int(t->dtype) && !t->quant;
 }
 
-/* Right in the low 32 bits whatever the high ones are: moves numbers, or adds and multiplies whole
- * ones; floats, codes and truth depend on all bits. */
+/* Right in the low 32 bits whatever the high ones are: moves elements, or adds and multiplies
+ * integers; floats, codes and bools depend on all bits. */
 static bool is_modular(const tc_graph *g, const tc_node *node)
 {
     if (tc_ops[node->op].traits & T_MOVES)
@@ -41,7 +41,7 @@ static bool is_modular(const tc_graph *g, const tc_node *node)
     return whole;
 }
 
-/* Keeps the low 32 bits of the whole numbers that it reads, or fewer. */
+/* Keeps the low 32 bits of the integers that it reads, or fewer. */
 static bool drops_high(const tc_graph *g, const tc_node *node)
 {
     const tc_type *t = ti_type_of(g, node->out[0]);
@@ -98,7 +98,7 @@ static bool touches_i64(const tc_graph *g, const tc_node *node)
     return false;
 }
 
-/* Whether i32 in place of i64 gives the same numbers. */
+/* Whether i32 instead of i64 gives the same values. */
 static bool is_safe(const tc_rewrite *rw, const tc_node *node)
 {
     const narrowing *n = rw->user;
@@ -115,7 +115,7 @@ static bool is_safe(const tc_rewrite *rw, const tc_node *node)
     return true;
 }
 
-/* The attributes with i32 in place of i64. */
+/* The attributes with i32 instead of i64. */
 static const void *small_attr(tc_ctx *ctx, const tc_node *node)
 {
     if (node->op != TC_OP_cast || ((const tc_attr_cast *)node->attr)->dtype != TC_i64)
@@ -162,7 +162,7 @@ static bool is_taken(tc_rewrite *rw, const tc_node *node)
            ti_node_infer(&trial, made) == TC_OK;
 }
 
-/* The node on 32-bit operands; its 64-bit results are casts of its own. */
+/* The node on 32-bit operands; its 64-bit results are separate casts. */
 static void put_small(tc_rewrite *rw, const tc_node *node)
 {
     narrowing *n = rw->user;

@@ -4,9 +4,10 @@
  *   f(x, y)        =>  reshape(f(reshape(x), reshape(y)))   elementwise, broadcast, reductions
  *   permute(x)     =>  the same with axes that stay adjacent merged; where that is not enough, axes
  *                      are moved to the front one by one first
- *   slice, select, cat along an axis  =>  all axes before it as one, all behind it as another
+ *   slice, select, cat along an axis  =>  all axes before it as one, all after it as another
  *
- * Axes are merged where every operand has both or is broadcast along both; axes of extent 1 go. */
+ * Axes are merged where every operand has both or is broadcast along both; axes of extent 1 are
+ * removed. */
 #include "../lower_pass.h"
 #include "tile_values.h"
 #include "typed_move.h"
@@ -36,7 +37,7 @@ static bool concerns(const tc_rewrite *rw, const tc_node *node)
     return deep && whole;
 }
 
-/* The result's numbers in the result's shape: the node is done with. */
+/* The result reshaped to its type: the node is done. */
 static tc_status finish(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val y, bool *done)
 {
     const tc_type *t = ti_type_of(rw->from, node->out[0]);
@@ -69,7 +70,7 @@ static groups join(int rank, const uint32_t *key, const bool *idle)
     return g;
 }
 
-/* The extents of t, aligned behind, by group. */
+/* The extents of t, right-aligned, by group. */
 static void extents(const groups *g, int rank, const tc_type *t, int64_t *dim)
 {
     for (int i = 0; i < g->n; i++)
@@ -207,7 +208,8 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
     int n = compact(x->rank, x->dim, given, dim, perm);
     tc_build b = ti_build_instead(rw, node);
     tc_val v = ti_rewrite_in(rw, node, 0);
-    for (int first = 0; n > MOST; first++) { /* one more axis to its place, behind those in front */
+    for (int first = 0; n > MOST; first++) { /* one more axis to its position, after those in
+                                              * front */
         int64_t before = 1, between = 1, behind = 1, moved = perm[first];
         for (int i = 0; i < n; i++)
             *(i < first ? &before : i < moved ? &between : &behind) *= i == moved ? 1 : dim[i];
@@ -233,7 +235,7 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
 
 /* ---- along one axis ---- */
 
-/* [before, axis, behind] */
+/* [before, axis, after] */
 static tc_val three(tc_build *b, tc_val x, int64_t axis)
 {
     const tc_type *t = ti_type_of(b->g, x);

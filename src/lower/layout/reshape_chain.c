@@ -87,7 +87,7 @@ static int place_of(const tc_chain *c, int f)
     return k;
 }
 
-/* An axis of extent 1 goes behind the axis before it. */
+/* An axis of extent 1 goes after the axis before it. */
 bool ti_chain_in_place(const tc_chain *c, uint8_t *place)
 {
     int key[TC_MAX_RANK], last = -1;

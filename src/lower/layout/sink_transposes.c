@@ -5,7 +5,7 @@
  * another order of axes.  Operators that treat all axes alike, or name them, work on the stored
  * order; the others -- convolutions, matrix products, pools, outputs -- get the order they need by
  * a transpose that all readers share.  Where operands are stored in different orders, the one that
- * moves the fewest bytes wins; a backward walk finds which order the readers want.  Constants are
+ * moves the fewest bytes wins; a backward walk finds the readers' preferred order.  Constants are
  * stored in the order that is read.
  *
  *     conv(T(x)) -> T' -> relu -> T -> conv   =>   conv -> relu -> conv */
@@ -14,7 +14,7 @@
 #include "../lower_pass.h"
 #include "stored_order.h"
 
-/* The order that most of a value's readers ask for; weight 0: nobody has asked. */
+/* The order that most of a value's readers prefer; weight 0: none. */
 typedef struct wish {
     tc_order order;
     int64_t weight;
@@ -30,7 +30,7 @@ typedef tc_status place_rule(layout *l, const tc_node *node);
 
 /* How an operator goes with orders. */
 typedef struct manner {
-    place_rule *place; /* place_plain, place_conv: it wants its operands plain */
+    place_rule *place; /* place_plain, place_conv: it needs its operands in logical order */
     int data;          /* operands that have the result's axes; 0: all of them */
 } manner;
 static manner manner_of(tc_op op);
@@ -160,7 +160,7 @@ static bool becomes_integer(const layout *l, const tc_node *node)
            ti_is_int(ti_type_of(g, node->out[0])->dtype);
 }
 
-/* To and from block-scaled numbers: what lies last shares a scale. */
+/* To and from block-scaled types: elements along the last axis share a scale. */
 static bool makes_blocks(const layout *l, const tc_node *node)
 {
     const tc_graph *g = l->store.rw->from;
@@ -195,7 +195,7 @@ static tc_status place_axis(layout *l, const tc_node *node)
     return TC_OK;
 }
 
-/* Operand i holds `each` numbers per axis: SLICE's start and size, TILE's multiples, PAD's padding.
+/* Operand i holds `each` values per axis: SLICE's start and size, TILE's multiples, PAD's padding.
  */
 static bool shape_operand(layout *l, const tc_node *node, int i, int each, const tc_order *order,
                           tc_val *in)
@@ -290,8 +290,8 @@ static tc_status place_reshape(layout *l, const tc_node *node)
 
 /* ---- products ---- */
 
-/* A product over the last axis of x [n,h,w,k], whose factors lie in memory in another order: the
- * weights [o,1,1,k] in that order, and x as it lies. */
+/* A product over the last axis of x [n,h,w,k], whose factors are in another order in memory: the
+ * weights [o,1,1,k] in that order, and x unchanged. */
 static bool reorder_weights(layout *l, const tc_node *node, tc_val *x, tc_val *w)
 {
     const tc_chain *c = l->store.now[node->in[0]].chain;
@@ -391,7 +391,7 @@ static void ask_plain(layout *l, tc_val old)
     ask(l, old, &p, 1 + tc_type_count(t));
 }
 
-/* What a node asks of its operands, given what is asked of its result. */
+/* A node's preferred order of its operands, given that of its result. */
 static void ask_operands(layout *l, const tc_node *node)
 {
     const manner m = manner_of(node->op);

@@ -49,8 +49,8 @@ static void **place_of(tc_stored_graph *l, tc_val x, int rank, const int64_t *pe
     return ti_map_at(&l->laid, (tc_str){(const char *)key, sizeof key});
 }
 
-/* A RESCALE or CAST whose operand has fewer bytes: what it reads is moved in its stead, and
- * it stands next to its reader, which takes it in. */
+/* A RESCALE or CAST with a smaller operand: that is transposed instead, and it moves next to its
+ * reader, which fuses it. */
 static const tc_node *widening(const tc_graph *g, tc_val x)
 {
     const tc_node *def = ti_def(g, x);
@@ -191,7 +191,7 @@ int ti_stored_groups(const tc_chain *c, int64_t *dim, int64_t *perm)
     return n;
 }
 
-/* A chain that is read as it is: one transpose of as few axes as possible. */
+/* Materializes a chain: one transpose of as few axes as possible. */
 void ti_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old)
 {
     tc_stored *s = old ? &l->now[old] : NULL;

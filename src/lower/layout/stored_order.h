@@ -8,8 +8,8 @@
 
 #include "../../ir/build.h"
 
-/* A value of the old graph: what holds its numbers, in which order.  After a reshape of axes that
- * do not lie together: by which chain they are read; the next steps may bring them together again.
+/* A value of the old graph: the stored value, and in which order.  After a reshape of axes that are
+ * not contiguous: the pending chain; the next steps may make them contiguous again.
  */
 typedef struct tc_stored {
     tc_val val;
@@ -28,7 +28,7 @@ static inline int64_t ti_bytes_of(const tc_type *t)
     return tc_type_count(t) * tc_dtypes[t->dtype].bytes;
 }
 
-/* A node of the new graph, from where `like` came. */
+/* A node of the new graph, with the location of `like`. */
 tc_val ti_stored_add(tc_stored_graph *l, const tc_node *like, tc_op op, const void *attr,
                      const tc_val *in, int n, const tc_type *type);
 tc_val ti_stored_shape(tc_stored_graph *l, const tc_node *like, int n, const int64_t *v);
@@ -48,8 +48,8 @@ int64_t ti_stored_cost(tc_stored_graph *l, tc_val old, const tc_order *order);
 tc_stored ti_stored_regrouped(tc_stored_graph *l, const tc_node *like, tc_val x, const tc_type *to,
                               tc_order q);
 
-/* A chain that is read as it is: one transpose of as few axes as possible; then an order means
- * something. */
+/* Materializes a pending chain: one transpose of as few axes as possible; afterwards the order is
+ * defined. */
 void ti_stored_force(tc_stored_graph *l, const tc_node *like, tc_val old);
 
 /* The axes of that transpose. */

@@ -29,7 +29,7 @@ static bool add_factor(tc_factors *f, int64_t size, int axis)
     return true;
 }
 
-/* Cut what is left of both axes at the nearer end; the farther one must be a multiple. */
+/* Cut the rest of both axes at the nearer end; the farther one must be a multiple. */
 static bool common_factors(const tc_type *a, const tc_type *b, tc_factors *of_a, tc_factors *of_b)
 {
     int i = 0, k = 0;

@@ -25,7 +25,7 @@ static inline bool ti_range_is_all(const tc_range *r, int64_t extent)
     return r->start == 0 && r->count == extent && (r->step == 1 || extent == 1);
 }
 
-/* The elements of x that are those elements of reshape(x); false when they are no such selection.
+/* The elements of x that are those elements of reshape(x); false: not such a selection.
  */
 bool ti_select_reshape(const tc_select *of, const tc_type *out, const tc_type *in,
                        tc_select *result);

@@ -2,7 +2,7 @@
 /* tile_values.c -- see tile_values.h. */
 #include "tile_values.h"
 
-#include "../../target/machine.h"
+#include "../../machine/machine.h"
 #include "axis_order.h"
 
 typedef tc_val tile_fn(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
@@ -29,9 +29,8 @@ static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *
     return ti_type_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
 }
 
-/* The selection with every step taken apart, [.., m, step, ..], and every axis of which only a part
- * is selected merged with the whole one behind it: ranges of as few axes as possible, of the same
- * numbers. */
+/* The selection with every step split off, [.., m, step, ..], and every partly selected axis merged
+ * with the whole one after it: ranges of as few axes as possible, of the same elements. */
 static bool as_ranges(const tc_type *t, const tc_select *s, int64_t *dim, tc_select *out)
 {
     tc_range axis[2 * TC_MAX_RANK];
@@ -179,7 +178,7 @@ static tc_val tile_permute(tc_tiler *t, const tc_node *node, int which, const tc
     return ti_b_permute(&t->b, ti_tile(t, node->in[0], &in), perm);
 }
 
-/* One index of the axis that is gone in the result. */
+/* One index of the axis that is removed in the result. */
 static tc_val tile_index(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     bool unbinds = node->op == TC_OP_unbind;
@@ -300,8 +299,8 @@ tc_val ti_tile_down(tc_tiler *t, const tc_node *node, tc_val x)
     return t->b.status == TC_OK ? ti_b_permute(&t->b, v, (int64_t[]){0, 2, 3, 1}) : TC_NONE;
 }
 
-/* Some batches of linear(heads side by side): the heads one below the other, and a convolution down
- * the column. */
+/* Some batches of linear(concatenated heads): the heads stacked, and a convolution down the
+ * column. */
 static tc_val project(tc_tiler *t, const tc_node *node, tc_val o, tc_range batch)
 {
     const tc_type *ot = old_type(t, o), *y = old_type(t, node->out[0]);
@@ -369,8 +368,8 @@ static bool is_pointwise(const tc_tiler *t, const tc_node *node)
     return plain && old_type(t, node->in[0])->rank == 4;
 }
 
-/* Every second pixel of a 1x1 convolution: of every second pixel of its operand where that only
- * moves numbers, else one of stride 2 on what begins there. */
+/* Every second pixel of a 1x1 convolution: of every second pixel of its operand if that only moves
+ * elements, else one of stride 2 on what begins there. */
 static tc_val tile_conv(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_attr_conv *old = node->attr;
@@ -454,7 +453,7 @@ static tc_val tile_eltwise(tc_tiler *t, const tc_node *node, int which, const tc
     return ti_b_typed(&t->b, node->op, node->attr, in, node->n_in, type);
 }
 
-/* Rows of a, columns of b, and what stands before them of both. */
+/* Rows of a, columns of b, and the axes before them of both. */
 static tc_val tile_matmul(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_type *a = old_type(t, node->in[0]), *b = old_type(t, node->in[1]);
@@ -499,8 +498,8 @@ static tc_val tile_reduce(tc_tiler *t, const tc_node *node, int which, const tc_
     return ti_b_typed(&t->b, node->op, a, &x, 1, part_type(t, node->out[0], s));
 }
 
-/* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: what stands before the last two axes,
- * and rows of q. */
+/* q [.., l, d], k [.., s, d], v [.., s, e], perhaps a mask: the axes before the last two, and rows
+ * of q. */
 static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_select *s)
 {
     const tc_attr_sdpa *a = node->attr;
@@ -526,8 +525,8 @@ static tc_val tile_sdpa(tc_tiler *t, const tc_node *node, int which, const tc_se
     return ti_b_typed(&t->b, TC_OP_sdpa, a, in, node->n_in, part_type(t, node->out[0], s));
 }
 
-/* Whether parts of the value come from parts of a product: then what stands between is done by
- * parts too. Elsewhere a slice of the whole is cheaper, and what made the whole keeps its
+/* Whether parts of the value come from parts of a product: then everything in between is done by
+ * parts too. Elsewhere a slice of the whole is cheaper, and the producer of the whole keeps its
  * activation. */
 bool ti_tile_from_product(const tc_tiler *t, tc_val old)
 {
@@ -552,7 +551,7 @@ bool ti_tile_from_product(const tc_tiler *t, tc_val old)
 
 /* ---- by operator ---- */
 
-/* What lower.def says of an operator. */
+/* The row of an operator in lower.def. */
 typedef enum tile_word {
     TILE_none,    /* a slice of the whole */
     TILE_whole,   /* the same, though an attention may have it inside */
@@ -579,7 +578,7 @@ static const uint8_t word_of[TC_OP_COUNT] = {
 static const struct {
     tile_fn *tile;
     bool always; /* movement: also where others read the result */
-    bool core;   /* stands between the linear layers of an attention */
+    bool core;   /* is between the linear layers of an attention */
 } tilers[] = {
     [TILE_none] = {NULL, false, false},           [TILE_whole] = {NULL, false, true},
     [TILE_eltwise] = {tile_eltwise, false, true}, [TILE_reshape] = {tile_reshape, true, true},
@@ -671,7 +670,7 @@ static void find_inner(tc_tiler *t)
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         if (ti_merged_heads(g, node)) {
-            inside[node->in[0]]++; /* and whatever this linear layer gives is outside */
+            inside[node->in[0]]++; /* and the result of this linear layer is outside */
             continue;
         }
         bool all = node->n_out > 0 && is_core(node), any = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tile_values.h -- a tile of a value of the typed form, computed from tiles of its operands.
  *
- * Through movement always; through matrix products, softmax and elementwise operators where nobody
- * else reads their results; elsewhere as a slice of the whole value.  A tile is computed once. */
+ * Through movement always; through matrix products, softmax and elementwise operators if their
+ * results have no other reader; elsewhere as a slice of the whole value.  A tile is computed
+ * once. */
 #ifndef TC_TILE_VALUES_H
 #define TC_TILE_VALUES_H
 
@@ -19,14 +20,14 @@ typedef struct tc_tiler {
     int64_t together; /* attention: batches that one piece holds at least */
 } tc_tiler;
 
-/* The tiler of a walk at one of its nodes; it finds the inner values when it is asked first. */
+/* The tiler of a walk at one of its nodes; it finds the inner values at first use. */
 tc_tiler *ti_tiler_at(tc_tiler *t, tc_rewrite *rw, const tc_node *node);
 
 /* The selected elements of an old value; the result has the counts as extents. */
 tc_val ti_tile(tc_tiler *t, tc_val old, const tc_select *s);
 
-/* The same whoever else reads it, and none when it cannot be computed by parts: the whole need not
- * be there. */
+/* The same whatever its other readers, and none when it cannot be computed by parts: the whole need
+ * not exist. */
 tc_val ti_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
 
 /* Some batches of a linear layer over merged heads (below): [count, t, c]. */
@@ -35,21 +36,21 @@ tc_val ti_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 /* ethosu/stacked_attention.c: the whole of such a layer, all heads and batches of its attention at
  * once; none when the attention cannot be done so. */
 tc_val ti_tile_stacked(tc_tiler *t, const tc_node *linear);
-/* Whether its scores are few enough for that; where they are not, batches that one piece of the
- * attention behind `o` holds. */
+/* Whether its scores are few enough for that; if not, the batches in one piece of the attention
+ * before `o`. */
 bool ti_tile_stacks(const tc_tiler *t, const tc_node *linear);
 int64_t ti_tile_together(const tc_tiler *t, tc_val o);
 
-/* The layer over heads that stand one below the other, [1, heads, rows, d], as a convolution down
- * the column: [1, 1, rows, c]. */
+/* The layer over stacked heads, [1, heads, rows, d], as a convolution down the column: [1, 1, rows,
+ * c]. */
 tc_val ti_tile_down(tc_tiler *t, const tc_node *linear, tc_val x);
 
-/* Where what was made of an old value is kept, by selection; and whether parts of it come from
- * parts of a product, so that what stands between is done by parts too. */
+/* The tiles made of an old value, by selection; and whether parts of it come from parts of a
+ * product, so that everything in between is done by parts too. */
 void **ti_tile_place(tc_tiler *t, tc_val old, const tc_select *s);
 bool ti_tile_from_product(const tc_tiler *t, tc_val old);
 
-/* The operator only moves numbers. */
+/* The operator only moves elements. */
 bool ti_tile_moves(const tc_node *node);
 
 /* Same scale, zero and codes, or neither has any. */

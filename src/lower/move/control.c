@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and take
- * the place of the rich ones. */
+/* control.c -- COND_IF and WHILE_LOOP: the graphs that a node runs are lowered with it, and replace
+ * the rich ones. */
 #include "../put.h"
 
 /* A graph that the node runs, in the TOSA form; NULL: refused. */

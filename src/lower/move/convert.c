@@ -10,7 +10,7 @@
 
 #include "../../num/load.h"
 
-/* ---- plain numbers ---- */
+/* ---- plain values ---- */
 
 static tc_val not_zero(tc_build *lw, tc_val x)
 {
@@ -87,7 +87,7 @@ static tc_val wrapped(tc_build *lw, tc_val x, int bits)
 }
 
 /* Between integers: fewer bits are the low ones.  CAST does that in the integer profile; the other
- * one converts through f32, which holds what is left of them. */
+ * one converts through f32, which holds them. */
 static tc_val cast_integer(tc_build *lw, tc_val x, tc_dtype from, tc_dtype to)
 {
     if (ti_lower_has(lw, TC_FEATURE_INT))
@@ -100,9 +100,13 @@ static tc_val cast_integer(tc_build *lw, tc_val x, tc_dtype from, tc_dtype to)
     return ti_b_tosa_cast(lw, ti_b_tosa_cast(lw, x, TC_f32), to);
 }
 
-/* Cut toward zero; what is beyond the type, but not beyond i32, wraps as it does on processors. */
+/* Cut toward zero; what is beyond the type, but not beyond i32, wraps as it does on processors;
+ * what is beyond i32, and NaN, is its least number, of which nothing is left in fewer bits. */
 static tc_val cast_to_integer(tc_build *lw, tc_val x, tc_dtype to)
 {
+    tc_val most = x ? ti_b_like(lw, x, ti_b_dtype(lw, x), 0x1p31) : x,
+           least = x ? ti_b_like(lw, x, ti_b_dtype(lw, x), -0x1p31) : x;
+    x = ti_b_tosa_select(lw, ti_b_tosa_greater(lw, most, x), x, least);
     x = ti_b_tosa_cast(lw, toward_zero(lw, x), TC_i32);
     return to == TC_i32 || !x ? x : cast_integer(lw, x, TC_i32, to);
 }
@@ -168,9 +172,17 @@ static tc_val dequantize(tc_build *lw, tc_val x, const tc_type *from, tc_dtype t
     return ti_put_cast(lw, ti_b_tosa_mul(lw, x, scales(lw, from, q, false)), to);
 }
 
-/* NaN becomes the lowest code: CAST would make anything of it. */
-static tc_val clamp_to_codes(tc_build *lw, tc_val x, double lo, double hi)
+/* Codes less their zero point.  NaN, for which CAST is undefined, becomes code 0, or the real value
+ * 0 where ti_op_nan_is_zero says so; CLAMP would make the lowest code of it. */
+static tc_val clamp_to_codes(tc_build *lw, tc_val x, const tc_quant *q)
 {
+    double lo = (double)(q->lo - q->zero[0]), hi = (double)(q->hi - q->zero[0]);
+    double instead = ti_op_nan_is_zero(lw->node->op) ? 0 : (double)-q->zero[0];
+    if (lo != instead && x) {
+        tc_val number = ti_b_tosa_equal(lw, x, x);
+        tc_val other = ti_b_single(lw, TC_f32, ti_b_type(lw, x)->rank, instead);
+        x = ti_b_tosa_select(lw, number, x, other);
+    }
     tc_attr_tosa_clamp *a = tc_new(&lw->ctx->arena, tc_attr_tosa_clamp);
     *a = (tc_attr_tosa_clamp){.min_val = lo, .max_val = hi, .nan_mode = TC_nan_mode_ignore};
     return ti_b_1(lw, tosa_clamp, a, x);
@@ -187,7 +199,7 @@ static tc_val quantize(tc_build *lw, tc_val x, const tc_type *from, const tc_typ
         return TC_NONE;
     tc_val factor = scales(lw, from, q, true);
     x = ti_b_tosa_mul(lw, ti_put_cast(lw, x, TC_f32), factor);
-    x = clamp_to_codes(lw, x, (double)(q->lo - q->zero[0]), (double)(q->hi - q->zero[0]));
+    x = clamp_to_codes(lw, x, q);
     if (!q->zero[0])
         return ti_b_tosa_cast(lw, x, to->dtype);
     return ti_put_rescale(lw, ti_b_tosa_cast(lw, x, TC_i32), 1, 0, q->zero[0], to->dtype);

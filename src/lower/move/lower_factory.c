@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_factory.c -- operators without operands: their numbers, computed here. */
+/* lower_factory.c -- operators without operands: their elements, computed here. */
 #include "../put.h"
 #include "../../run/eval.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_index_write.c -- writing at indices that other tensors hold: SCATTER of rows; sums by a
- * matrix of ones where row and index meet; constant indices by concatenation. */
+/* lower_index_write.c -- writing at indices from other tensors: SCATTER of rows; sums by a one-hot
+ * matrix; constant indices by concatenation. */
 #include "lower_index.h"
 
 #include "../plain/plain.h"
@@ -60,7 +60,7 @@ void ti_lower_select_scatter(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- rows added ---- */
 
-/* Plain numbers that REDUCE_SUM and ADD take: f32 or i32. */
+/* Plain types that REDUCE_SUM and ADD take: f32 or i32. */
 static bool summed_in(tc_build *lw, const tc_type *t, tc_dtype *with)
 {
     if (t->quant || (!ti_is_float(t->dtype) && !ti_is_int(t->dtype)) || t->dtype == TC_i64 ||
@@ -214,7 +214,7 @@ static tc_val scatter_set(tc_build *lw, const tc_node *node, const tc_row_list *
     return ti_b_tosa_scatter(lw, x, place, source);
 }
 
-/* Sums over [outer, extent, count, inner] of what meets. */
+/* Sums over [outer, extent, count, inner] of the matches. */
 static tc_val scatter_add(tc_build *lw, const tc_node *node, const tc_row_list *r, tc_dtype with)
 {
     int64_t cells = r->outer * r->extent * r->count * r->inner;

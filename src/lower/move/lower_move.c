@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_move.c -- movement along whole axes: the same numbers at other positions, whatever they
- * mean.
+/* lower_move.c -- movement along whole axes, of any elements.
  *
- * Where the result has a domain of its own, what grows is converted before it is moved, what
- * shrinks after. */
+ * If the result has another domain, what grows is converted before it is moved, what shrinks
+ * after. */
 #include "lower_move.h"
 #include "../integer/lower_pool.h"
 
@@ -50,7 +49,7 @@ static void three_axes(const tc_type *t, int axis, int64_t *outer, int64_t *inne
             *(i < axis ? outer : inner) *= t->dim[i];
 }
 
-/* The kept elements are the r-th of `count` groups of `step` that lie inside x, or end in a border.
+/* The kept elements are the r-th of `count` groups of `step` inside x, or ending in a border.
  */
 tc_val ti_put_stepped(tc_build *lw, tc_val x, int axis, int64_t start, int64_t step, int64_t count)
 {
@@ -223,7 +222,7 @@ void ti_lower_repeat_interleave(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = ti_b_tosa_reshape(lw, x, y->rank, y->dim);
 }
 
-/* Where a machine does not reverse the last axis, one of extent 1 stands behind it. */
+/* If a machine does not reverse the last axis, one of extent 1 is appended. */
 tc_val ti_put_reverse(tc_build *lw, tc_val x, int axis)
 {
     if (!x || ti_b_type(lw, x)->dim[axis] == 1)

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lower_move.h -- what the movement rules share: numbers of one type as another, and any strides.
- * */
+/* lower_move.h -- what the movement rules share: conversions of element types, and any strides.
+ */
 #ifndef TC_LOWER_MOVE_H
 #define TC_LOWER_MOVE_H
 
 #include "../put.h"
 
-/* Stored numbers of type `from` as stored numbers of `to`: another domain, quantized or dequantized
- * (with floats in the target), or another element type.  The shape is x's own. */
+/* Stored elements of type `from` as stored elements of `to`: another domain, quantized or
+ * dequantized (with floats in the target), or another element type.  The shape is x's own. */
 tc_val ti_put_convert(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to);
-/* Another element type, plain numbers: as PyTorch's casts (toward zero from float to integer). */
+/* Another element type, plain values: as PyTorch's casts (toward zero from float to integer). */
 tc_val ti_put_cast(tc_build *lw, tc_val x, tc_dtype to);
 
 /* Operand i in the domain of result 0, its own shape. */
 tc_val ti_move_in(tc_build *lw, const tc_node *node, int i);
-/* A part of operand 0 as result i wants it: moved is stored as operand 0 is. */
+/* A part of operand 0 in the type of result i: moved is stored as operand 0 is. */
 tc_val ti_move_out(tc_build *lw, const tc_node *node, tc_val moved, int i);
 
 /* x[start], x[start + step], ...: count of them along an axis. */

@@ -2,9 +2,9 @@
 /* lower_resize.c -- upsampling and downsampling of one to three axes.
  *
  * Each axis is the interpreter's own table of indices and weights.  RESIZE is used where its
- * rational steps give that very table; otherwise nearest neighbours are rows that are picked, and
- * weighted ones go through a matrix (floats) or through sums of picked rows times 14-bit weights
- * (quantized numbers). */
+ * rational steps give the same table; otherwise nearest neighbours are gathered rows, and weighted
+ * ones a matrix product (floats) or sums of gathered rows times weights (quantized values, weights
+ * of 14 bits; floats that may be infinite). */
 #include <math.h>
 
 #include "../product/product.h"
@@ -12,6 +12,7 @@
 #include "../plain/plain.h"
 #include "lower_resize.h"
 
+#include "../../num/load.h"
 #include "../../num/resize.h"
 
 /* ---- one axis by a matrix ---- */
@@ -87,7 +88,7 @@ static rational steps(const tc_resize_axis *a, tc_resize_kind kind, bool align_c
     return r;
 }
 
-/* Whether RESIZE with these steps reads what the table says. */
+/* Whether RESIZE with these steps reads the table's indices. */
 static bool reproduces(const rational *r, const tc_resize_axis *a)
 {
     bool legal = r->n > 0 && r->d > 0 && r->n <= 2048 && r->d < 16 * r->n && r->n <= 256 * r->d &&
@@ -135,7 +136,7 @@ static tc_val put_resize(tc_build *lw, tc_val x, tc_field_resize_mode mode, cons
 
 /* ---- the rules ---- */
 
-/* Whether any machine enlarges by these steps to the nearest: by 2, 4 or 8, both axes alike. */
+/* Whether any machine enlarges by these steps to the nearest: by 2, 4 or 8, both axes equally. */
 static bool simple(const rational *r)
 {
     int64_t k = r[0].n / r[0].d;
@@ -150,7 +151,7 @@ typedef struct resampling {
     tc_resize_axis axis[3];
     rational step[2]; /* of the last two axes; one axis has another of extent 1 in front */
     bool exact;       /* RESIZE does it */
-    bool boxes;       /* RESIZE to the nearest and a mean of what lies around do it */
+    bool boxes;       /* RESIZE to the nearest and a mean of neighbours do it */
 } resampling;
 
 /* Enlarging by k = 2, 4 or 8 by pixel centres: the weights of every pixel are those that a mean
@@ -272,6 +273,55 @@ static double *matrix(tc_build *lw, const tc_resize_axis *a)
     return m;
 }
 
+static bool holds_infinity(tc_tensor t)
+{
+    for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
+        if (!isfinite(ti_load_f64(t, i)))
+            return true;
+    return false;
+}
+
+/* Whether some of v may be infinite or NaN though all its sources are finite, back through
+ * elementwise nodes.  A weight of 0 then makes NaN of a neighbour, which RESIZE does not read at
+ * the first row and column, and a matrix multiplies all by 0. */
+static bool may_be_infinite(const tc_graph *g, tc_val v, int depth)
+{
+    enum { DEEPEST = 16 };
+    const tc_node *def = v ? ti_def(g, v) : NULL;
+    if (!def || !ti_is_float(ti_type_of(g, v)->dtype))
+        return false;
+    if (def->op == TC_OP_const)
+        return holds_infinity(ti_tensor_of(g, v));
+    if (depth > DEEPEST ||
+        TC_OP_IN(def->op, TC_OP_div, TC_OP_remainder, TC_OP_fmod, TC_OP_reciprocal, TC_OP_rsqrt,
+                 TC_OP_sqrt, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_logit,
+                 TC_OP_pow, TC_OP_exp, TC_OP_exp2, TC_OP_expm1, TC_OP_sinh, TC_OP_cosh, TC_OP_asin,
+                 TC_OP_acos, TC_OP_acosh, TC_OP_atanh, TC_OP_erfinv, TC_OP_xlogy))
+        return true;
+    bool through = (tc_ops[def->op].traits & (T_ELTWISE | T_MOVES | T_REDUCES)) != 0;
+    for (int i = 0; through && i < def->n_in; i++)
+        if (may_be_infinite(g, def->in[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* One axis of floats: the sum of taps times weights, as the interpreter has it. */
+static tc_val real_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a)
+{
+    tc_val sum = TC_NONE;
+    for (int i = 0; i < a->taps && x; i++) {
+        int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        dim[axis] = a->out;
+        double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
+        for (int64_t o = 0; o < a->out; o++)
+            weight[o] = a->weight[o * a->taps + i];
+        tc_val by = ti_b_numbers(lw, TC_f32, ti_b_type(lw, x)->rank, dim, weight);
+        tc_val one = ti_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
+        sum = sum ? ti_b_tosa_add(lw, sum, one) : one;
+    }
+    return sum;
+}
+
 static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
 {
     const tc_type *y = ti_lower_result(lw, node, 0);
@@ -279,6 +329,9 @@ static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kin
     tc_val x = ti_plain_in(lw, node, 0, TC_f32, 0);
     if (y->dtype == TC_f64)
         ti_lower_refuse(lw, "TOSA does not compute with f64");
+    else if (may_be_infinite(lw->rw->from, node->in[0], 0))
+        for (int i = s.n; i-- > 0;)
+            x = real_axis(lw, x, 2 + i, &s.axis[i]);
     else if (s.exact)
         x = shaped(lw, by_resize(lw, x, &s, TC_f32), y);
     else
@@ -299,8 +352,8 @@ void ti_lower_plain_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *ou
 
 /* ---- quantized ---- */
 
-/* One axis of i32 numbers of `bits` bits: sums of taps times weights of 2^-14, the result again
- * 2^-14 as large but for `more` bits below the step. */
+/* One axis of i32 elements of `bits` bits: sums of taps times weights of 2^-14, the result again
+ * 2^-14 as large except for `more` bits below the step. */
 static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
 {
     tc_val sum = TC_NONE;
@@ -330,8 +383,8 @@ static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type
                           ti_zero_of(to), to->dtype);
 }
 
-/* x [n,h,w,c] with `more` copies of its first and last rows around an axis; they stand k times
- * each there already. */
+/* x [n,h,w,c] with `more` copies of its first and last rows around an axis; each is repeated k
+ * times there already. */
 static tc_val edges_repeated(tc_build *lw, tc_val x, int axis, int64_t more)
 {
     if (!x || !more)
@@ -342,8 +395,8 @@ static tc_val edges_repeated(tc_build *lw, tc_val x, int axis, int64_t more)
     return ti_put_concat(lw, part, 3, axis);
 }
 
-/* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times what
- * it stands for, the zero point taken off.  [n,h,w,c] */
+/* The nearest, then DEPTHWISE_CONV2D by 1 2 .. 2 1 along both axes: i32 of (2 ky)(2 kx) times the
+ * value, without the zero point.  [n,h,w,c] */
 static tc_val by_boxes(tc_build *lw, tc_val x, const resampling *s, int64_t zero, double *times)
 {
     resampling nearest = *s;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* A real number as it is stored in a value of type t. */
+/* A real value as stored in type t. */
 static double stored(double real, const tc_type *t)
 {
     if (t->dtype == TC_bool)
@@ -16,7 +16,7 @@ static double stored(double real, const tc_type *t)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* What stands before the first element, or after the last, of an axis of extent n. */
+/* The elements before the first, or after the last, of an axis of extent n. */
 static tc_val border(tc_build *lw, tc_val x, int axis, tc_field_pad_mode mode, int64_t count,
                      bool before)
 {
@@ -99,7 +99,7 @@ static tc_val triangle(tc_build *lw, const tc_type *t, int64_t diagonal, bool lo
     return ti_b_numbers(lw, dtype, t->rank, dim, in);
 }
 
-/* Zero outside; where the target has no SELECT, quantized numbers are multiplied by ones and zeros.
+/* Zero outside; if the target has no SELECT, quantized elements are multiplied by ones and zeros.
  */
 static tc_val masked(tc_build *lw, const tc_node *node, bool lower)
 {

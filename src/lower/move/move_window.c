@@ -33,7 +33,7 @@ void ti_lower_unfold(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = ti_put_strided(lw, ti_move_in(lw, node, 0), 0, y->rank, axis);
 }
 
-/* The number that stands for zero. */
+/* The stored zero. */
 static double zero_of(const tc_type *t) { return t->quant ? (double)t->quant->zero[0] : 0; }
 
 /* [n,c,h,w] (or without n) -> [n, c kh kw, oh ow]. */
@@ -103,7 +103,7 @@ static tc_val fold_sum(tc_build *lw, tc_val x, const tc_attr_col2im *a, int64_t 
                            (int64_t[]){planes, a->size.v[0], a->size.v[1]});
 }
 
-/* Quantized numbers are summed as 32-bit steps of the operand's scale. */
+/* Quantized elements are summed as 32-bit steps of the operand's scale. */
 void ti_lower_col2im(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_col2im *a = node->attr;
@@ -136,7 +136,7 @@ static tc_val blocks(tc_build *lw, const tc_node *node, int rank, const int64_t 
 /* ---- blocks of 2 x 2 on an NPU: a convolution by zeros and ones costs a tenth of moving six axes
  * ---- */
 
-/* Whether the rule may multiply: numbers of 8 bits, few channels in a block. */
+/* Whether the rule may multiply: elements of 8 bits, few channels in a block. */
 static bool as_product(const tc_build *lw, const tc_node *node, int64_t r)
 {
     const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
@@ -146,8 +146,8 @@ static bool as_product(const tc_build *lw, const tc_node *node, int64_t r)
            most <= lw->lower->target->machine->cost.block_channels;
 }
 
-/* By a kernel [out,2,2,in] of zeros and ones: one where channel oc, or ic, is that of the block's
- * place. */
+/* By a kernel [out,2,2,in] of zeros and ones: one where channel oc, or ic, is that of the position
+ * in the block. */
 static tc_val by_ones(tc_build *lw, const tc_node *node, bool apart)
 {
     const tc_type *t = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stride.c -- see lower_move.h: any strides over the same numbers, by slices, reshapes and
- * concatenation. */
+/* stride.c -- see lower_move.h: any strides, by slices, reshapes and concatenation. */
 #include "lower_move.h"
 
 #include "../../num/load.h"
@@ -89,7 +88,7 @@ static tc_val cut(tc_build *lw, tc_val x, int64_t offset, view v)
         return ti_b_tosa_slice_axis(lw, x, 1, offset, axis.size);
     if (span(&v, 1) > axis.step)
         return cut_each(lw, x, offset, v, shortest(&v));
-    /* Groups of `step` numbers, each holding what is left of the view; the last one ends with x. */
+    /* Groups of `step` elements, each holding the rest of the view; the last one ends with x. */
     int64_t rows = ti_b_type(lw, x)->dim[0], extent = ti_b_type(lw, x)->dim[1];
     int64_t past = offset + axis.size * axis.step - extent, at = past > 0 ? past : 0,
             first = offset - at;
@@ -136,7 +135,7 @@ static view merged(view v)
     return v;
 }
 
-/* The elements of a view by their numbers in row-major order, of rank 1. */
+/* The elements of a view by their row-major indices, of rank 1. */
 static tc_val pick_view(tc_build *lw, tc_val x, int64_t offset, const view *v)
 {
     int64_t n = count(v, 0), at[MOST_AXES] = {0};
@@ -155,7 +154,7 @@ static tc_val pick_view(tc_build *lw, tc_val x, int64_t offset, const view *v)
     return ti_b_tosa_reshape(lw, x, 1, &n);
 }
 
-/* From the order of falling steps to the caller's; axes that stand still are repeated. */
+/* From the order of falling steps to the caller's; axes of step 0 are repeated. */
 static tc_val arrange(tc_build *lw, tc_val x, int rank, const tc_stride *axis, const view *v,
                       const int *from)
 {

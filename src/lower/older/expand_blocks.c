@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expand_blocks.c -- block-scaled numbers as f32 of the same values, in both their forms: scales in
- * the type, and scales in a tensor beside the values.
+/* expand_blocks.c -- block-scaled tensors as f32 of the same values, with scales in the type or in
+ * a separate tensor.
  *
- * value * scale is exact in f32, or the infinity that CAST gives too, so whatever moves such numbers
- * moves f32 instead.  fp6, fp4, MXINT8 and scales by themselves are f32 as well; fp8 stays. */
+ * value * scale is exact in f32, or the infinity that CAST gives too, so movement moves f32
+ * instead.  fp6, fp4, MXINT8 and separate scales are f32 as well; fp8 stays. */
 #include "older.h"
 
 #include "../../num/block_scaled.h"
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef tc_status rule(tc_rewrite *rw, const tc_node *node);
 
-/* TOSA 1.0 has no such type, and f32 holds all its numbers: blocks, fp6, fp4, scales. */
+/* TOSA 1.0 has no such type, and f32 holds all its values: blocks, fp6, fp4, scales. */
 static bool is_real(tc_dtype t)
 {
     return ti_is_block(t) || t == TC_e2m1 || t == TC_e2m3 || t == TC_e3m2 || t == TC_mxint8 ||
@@ -41,13 +41,13 @@ tc_status ti_older_ports(tc_ctx *ctx, const tc_graph *g, bool (*lacks)(tc_dtype)
     return TC_OK;
 }
 
-/* The type that stands for another. */
+/* The type that replaces another. */
 static const tc_type *stand_in(tc_ctx *ctx, const tc_type *t)
 {
     return is_real(t->dtype) ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
 }
 
-/* Result i of the node is this value, whose type may be the other one's stand-in. */
+/* Result i of the node is this value, whose type may be the replacement. */
 static void stand(tc_build *b, int i, tc_val v)
 {
     tc_val old = b->node->out[i];
@@ -77,7 +77,7 @@ static tc_status constant(tc_rewrite *rw, const tc_node *node)
     return TC_OK;
 }
 
-/* The same operator on what stands for its operands. */
+/* The same operator on the replacements of its operands. */
 static tc_status again(tc_rewrite *rw, const tc_node *node)
 {
     tc_build b = ti_build_instead(rw, node);
@@ -105,7 +105,7 @@ static tc_status cast(tc_rewrite *rw, const tc_node *node)
     return b.status;
 }
 
-/* Values and scales beside them as numbers. */
+/* Values and separate scales as f32. */
 static tc_val joined(tc_build *b, tc_val values, tc_val scales)
 {
     if (!values || !scales)

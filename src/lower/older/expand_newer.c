@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expand_newer.c -- operators of TOSA 1.1, and types that 1.0's operators did not take.
  *
- *   MATMUL_T               TRANSPOSE, MATMUL; one B for all A: the rows of A behind one another,
+ *   MATMUL_T               TRANSPOSE, MATMUL; one B for all A: the rows of A concatenated,
  *                          of i16 TILE
  *   ROW_GATHER             GATHER of all the rows' numbers
  *   *_POOL2D_ADAPTIVE      the plain ones, of constant shapes
@@ -136,7 +136,7 @@ static tc_status resize(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_cast(&b, y, to->dtype), done);
 }
 
-/* ---- rows, and truth as numbers ---- */
+/* ---- rows, and bools as numbers ---- */
 
 static tc_dtype number_type(const tc_rewrite *rw)
 {

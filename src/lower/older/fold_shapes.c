@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_shapes.c -- shapes that operators make of constants and of types become constants; what
- * ASSERT_EQUAL_SHAPE says is looked at, and the operator goes. */
+/* fold_shapes.c -- shapes computed from constants and types become constants; ASSERT_EQUAL_SHAPE is
+ * checked and removed. */
 #include "../lower_pass.h"
 
 #include "../../ir/rewrite.h"

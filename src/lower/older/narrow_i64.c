@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* narrow_i64.c -- i64 becomes i32 where every number is known to fit, whatever comes in.
+/* narrow_i64.c -- i64 becomes i32 where every value fits, for any inputs.
  *
- * Ranges follow from constants, from the types of what is cast, and from the operators.  A value
- * that may be larger is refused by its name: nothing is ever cut off. */
+ * Ranges follow from constants, from the types of cast operands, and from the operators.  A value
+ * that may be larger is an error with its name: nothing is truncated. */
 #include "../lower_pass.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ RANGE(abs, double most = fmax(fabs(a.lo), fabs(a.hi));
 RANGE(negate, range zero = in(node, of, 1), sum = in(node, of, 2);
       return (range){zero.lo - a.hi + sum.lo, zero.hi - a.lo + sum.hi};)
 
-/* Of whole numbers of either sign: all that their bits can spell. */
+/* Of signed or unsigned integers: the whole range of their bits. */
 RANGE(bits, SECOND double most = fmax(fmax(-a.lo, a.hi + 1), fmax(-b.lo, b.hi + 1));
       double power = exp2(ceil(log2(fmax(most, 1))));
       return (range){a.lo < 0 || b.lo < 0 ? -power : 0, power - 1};)

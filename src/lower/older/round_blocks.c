@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* round_blocks.c -- CAST to block-scaled numbers in f32 arithmetic, bit-exact.
+/* round_blocks.c -- CAST to block-scaled types in f32 arithmetic, bit-exact.
  *
  * Of a block with the largest magnitude m, the scale 2^e is the least that makes m fit the value
  * type (block_scaled.h): one more than the largest k with limit * 2^k <= m, for e4m3 < m.  All 254
@@ -18,8 +18,8 @@
 
 enum { LEAST = -TC_SCALE_BIAS, MOST = TC_SCALE_BIAS, LIMITS = MOST - LEAST };
 
-/* A value type: the largest number that rounds to its largest, as steps * 2^unit; the exponents of
- * its normal numbers; bits behind the point. */
+/* A value type: the largest value that rounds to its largest, as steps * 2^unit; the exponents of
+ * its normal values; fraction bits. */
 typedef struct {
     tc_dtype dtype;
     double limit;
@@ -39,7 +39,7 @@ static const value_type *type_of(tc_dtype dtype)
     return t;
 }
 
-/* One row of numbers, one for each limit k: f(k + LEAST). */
+/* A row of constants, one for each limit k: f(k + LEAST). */
 static tc_val row(tc_build *b, double factor, int first, int step)
 {
     double x[LIMITS];
@@ -68,7 +68,7 @@ static void find_scales(tc_build *b, tc_val x, const value_type *t, tc_val *scal
     *scale = ti_b_tosa_select(b, finite, *scale, nan);
 }
 
-/* The step between numbers of the type at a magnitude, and its inverse. */
+/* The step between values of the type at a magnitude, and its inverse. */
 static void find_steps(tc_build *b, tc_val size, const value_type *t, tc_val *step, tc_val *inverse)
 {
     *step = number(b, ldexp(1, t->least - t->fraction));

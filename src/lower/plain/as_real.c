@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* as_real.c -- a node on quantized values without an integer form, where the target has floats: its
- * operands are dequantized, its plain rule is asked, its results are quantized. */
+ * operands are dequantized, its plain rule applied, its results quantized. */
 #include "as_real.h"
 
 #include "../move/lower_move.h"
@@ -12,7 +12,7 @@ static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
     return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
 }
 
-/* The node on real numbers, by itself in a graph. */
+/* The node on real values, alone in a graph. */
 static tc_node *real_node(tc_build *lw, const tc_node *node, tc_graph *g)
 {
     tc_val *in = tc_new_n(&lw->ctx->arena, tc_val, (size_t)node->n_in);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fourier.c -- Fourier transforms of real numbers: RFFT2D.
+/* fourier.c -- Fourier transforms of real values: RFFT2D.
  *
- * TOSA has no complex numbers: the transform becomes two tensors where its real and its imaginary
- * part are taken, and by itself is nothing. */
+ * TOSA has no complex numbers: the transform becomes two tensors at the uses of its real and
+ * imaginary part. */
 #include <math.h>
 
 #include "plain.h"
 
 static bool power_of_two(int64_t n) { return n > 0 && !(n & (n - 1)); }
 
-/* The last axis, or the last two, of f32 numbers. */
+/* The last axis, or the last two, of f32. */
 static const char *why_not(const tc_build *lw, const tc_node *fft)
 {
     const tc_attr_fft *a = fft->attr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain.h -- formulas on plain numbers: floats, and integers that stand for themselves.
+/* plain.h -- formulas on unquantized values: floats, and plain integers.
  *
- * Operands have equal rank; constants take the element type and the rank of what they stand beside.
+ * Operands have equal rank; constants take the element type and the rank of the other operand.
  */
 #ifndef TC_PLAIN_H
 #define TC_PLAIN_H
@@ -29,7 +29,7 @@ tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in
 
 /* Operand i of the node as `dtype`, with ones in front up to `rank`. */
 tc_val ti_plain_in(tc_build *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
-/* Whether TOSA computes with numbers of that type; false: refused. */
+/* Whether TOSA computes in that type; false: refused. */
 bool ti_plain_computes(tc_build *lw, tc_dtype t);
 /* The element type in which a node with results of `t` computes when it is one TOSA operator, and
  * when it is a formula: fp8 in f16, small integers in i32; formulas in f32. */

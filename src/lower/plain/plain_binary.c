@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_binary.c -- elementwise operators of two and three operands on plain numbers: both are cast
- * to the result's element type (or, compared, to one that holds both) and broadcast. */
+/* plain_binary.c -- elementwise operators of two and three unquantized operands: both are cast to
+ * the result's element type (or, compared, to one that holds both) and broadcast. */
 #include <math.h>
 
 #include "plain.h"
@@ -36,9 +36,10 @@ static void sum(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
     pair p;
     if (!start(lw, node, false, &p))
         return;
-    if (p.type == TC_bool) {
-        tc_op on_bools = op == TC_OP_tosa_add ? TC_OP_tosa_logical_or : TC_OP_tosa_logical_xor;
-        out[0] = ti_b_binary(lw, on_bools, p.a, p.b);
+    if (p.type == TC_bool) { /* x + by y, which is 0 for two ones only where by is -1 */
+        double by = op == TC_OP_tosa_add ? alpha : -alpha;
+        tc_op on_bools = by == -1 ? TC_OP_tosa_logical_xor : TC_OP_tosa_logical_or;
+        out[0] = by == 0 ? p.a : ti_b_binary(lw, on_bools, p.a, p.b);
         return;
     }
     if (!ti_is_float(p.type) && (alpha != floor(alpha) || fabs(alpha) >= 0x1p31)) {
@@ -179,8 +180,8 @@ static bool shifts(tc_build *lw, const tc_node *node)
     return ti_plain_computes(lw, ti_lower_result(lw, node, 0)->dtype);
 }
 
-/* How far to shift, as `dtype`: a computed number that is outside counts as `instead`, and *within
- * says where it is not; none for constants. */
+/* The shift count, as `dtype`: a computed one out of range becomes `instead`, and *within says
+ * where it is not; none for constants. */
 static tc_val amount(tc_build *lw, const tc_node *node, tc_dtype dtype, double instead,
                      tc_val *within)
 {

@@ -37,7 +37,7 @@ static bool on_floats(const tc_build *lw, tc_val x)
     return !x || ti_is_float(ti_b_type(lw, x)->dtype);
 }
 
-/* A number of the type of `like`. */
+/* A scalar of the type of `like`. */
 static tc_val as_value(tc_build *lw, tc_term t, tc_val like)
 {
     if (!t.known)
@@ -57,7 +57,7 @@ static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
     return ti_plain_divide(lw, v[0], v[1]);
 }
 
-/* What takes more than one operator of its own. */
+/* Operators that take more than one of TOSA's. */
 static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, tc_val *y)
 {
     switch (op) {

@@ -72,10 +72,9 @@ static bool easy_power(tc_build *lw, tc_val x, double n, tc_val *y)
     }
     if (n != floor(n) || fabs(n) > 16 || (!floats && n < 0))
         return false;
-    if (n == 0) {
-        tc_val one = ti_plain_number(lw, x, 1);
-        *y = ti_b_tosa_add(lw, ti_plain_scale(lw, x, 0), one);
-    } else
+    if (n == 0) /* of NaN too */
+        *y = ti_plain_number(lw, x, 1);
+    else
         *y = times_itself(lw, x, (int)fabs(n));
     if (n < 0)
         *y = ti_b_tosa_reciprocal(lw, *y);
@@ -140,7 +139,7 @@ void ti_lower_plain_glu(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- beta c + alpha a b ---- */
 
-/* The last two axes of an operand, behind a batch that it may lack; a vector is a column. */
+/* The last two axes of an operand, after a batch that it may lack; a vector is a column. */
 static tc_val matrices(tc_build *lw, const tc_node *node, int i, int64_t batch)
 {
     const tc_type *t = ti_lower_type(lw, node, i);

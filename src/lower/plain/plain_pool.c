@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_pool.c -- pooling of plain numbers, of one to three axes: the last two by TOSA's pools, the
- * first of three by another one, since maxima and means of windows go axis by axis. */
+/* plain_pool.c -- pooling of unquantized values, of one to three axes: the last two by TOSA's
+ * pools, the first of three by another one, since maxima and means of windows go axis by axis. */
 #include <math.h>
 
 #include "plain.h"
@@ -17,7 +17,7 @@ typedef struct pooling {
     span axis[3];
     int64_t planes;        /* batch and channels */
     bool most, include_pad;
-    bool divides;          /* means: by a divisor of their own, wherever the window lies */
+    bool divides;          /* means: with a fixed divisor, wherever the window is */
     double scale;          /* area / divisor, where there is one */
 } pooling;
 
@@ -61,13 +61,13 @@ static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 /* The least number of a type: what padding holds where the largest is looked for. */
 static double lowest(tc_dtype t) { return ti_is_float(t) ? -INFINITY : (double)ti_dtype_min(t); }
 
-/* How far the last window reaches behind x and its padding in front. */
+/* How far the last window reaches past x and its padding in front. */
 static int64_t reach(const span *s)
 {
     return (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->in - s->pad;
 }
 
-/* Taps with gaps, or of numbers that MAX_POOL2D does not take: the largest of stepped copies. */
+/* Taps with gaps, or of types that MAX_POOL2D does not take: the largest of stepped copies. */
 static tc_val most_of_taps(tc_build *lw, tc_val x, int axis, const span *s)
 {
     if (!x)
@@ -95,8 +95,7 @@ static tc_val avg_pool(tc_build *lw, tc_val x, const int64_t *kernel, const int6
     return ti_b_3(lw, tosa_avg_pool2d, a, x, zero, zero);
 }
 
-/* Zeros that count as numbers: the padding asked for; with a divisor of its own also what hangs
- * over. */
+/* Zeros that count: the requested padding; with a fixed divisor also the overhang. */
 static tc_val padded(tc_build *lw, tc_val x, span *s, const pooling *p)
 {
     int64_t around[8] = {0};

@@ -13,7 +13,7 @@
 #include "../../num/load.h"
 
 enum { DIGIT_BITS = 10, SPLIT_BITS = 14, MOST_DIGITS = 26, LEAST_EXPONENT = -100 };
-/* A digit is never so much too large that r gets 25 bits. */
+/* A digit is never too large by so much that r gets 25 bits. */
 static const double HALF = 0.5 - 0x1p-6;
 
 /* b 1024^k, as its parts, and its inverse */
@@ -83,7 +83,7 @@ static division plan(const tc_build *lw, const tc_node *node)
 
 /* ---- the division ---- */
 
-/* Scaled first, as 4097 times the largest numbers overflows. */
+/* Scaled first, as 4097 times the largest values overflows. */
 static divisor split(tc_build *lw, tc_val b)
 {
     divisor d;
@@ -124,10 +124,9 @@ static tc_val take(tc_build *lw, const division *how, int k, divisor d, tc_val r
     return ti_b_tosa_select(lw, fits, left, r);
 }
 
-/* floor(a / b) and fmod(a, b) of a, b >= 0. */
-static tc_val divide(tc_build *lw, const tc_node *node, tc_val a, tc_val b, tc_val *quotient)
+/* floor(a / b) and fmod(a, b) of a, b >= 0, a less than 2^126. */
+static tc_val divide_below(tc_build *lw, division how, tc_val a, tc_val b, tc_val *quotient)
 {
-    division how = plan(lw, node);
     divisor d[MOST_DIGITS];
     tc_val r = a, q = TC_NONE, digit;
     d[0] = split(lw, b);
@@ -140,6 +139,22 @@ static tc_val divide(tc_build *lw, const tc_node *node, tc_val a, tc_val b, tc_v
     tc_val below = ti_b_tosa_greater(lw, ti_plain_number(lw, r, 0), r);
     *quotient = ti_b_tosa_select(lw, below, ti_plain_add(lw, q, -1), q);
     return ti_b_tosa_select(lw, below, ti_b_tosa_add(lw, r, b), r);
+}
+
+/* floor(a / b) and fmod(a, b) of a, b >= 0.  Both are divided by 4 where a is so large that a digit
+ * times the divisor may leave f32. */
+static tc_val divide(tc_build *lw, const tc_node *node, tc_val a, tc_val b, tc_val *quotient)
+{
+    division how = plan(lw, node);
+    if (how.fits)
+        return divide_below(lw, how, a, b, quotient);
+    tc_val far = ti_b_tosa_greater(lw, a, ti_plain_number(lw, a, 0x1p100));
+    tc_val one = ti_plain_number(lw, a, 1);
+    tc_val down = ti_b_tosa_select(lw, far, ti_plain_number(lw, a, 0.25), one);
+    tc_val up = ti_b_tosa_select(lw, far, ti_plain_number(lw, a, 4), one);
+    a = ti_b_tosa_mul(lw, a, down);
+    b = ti_b_tosa_mul(lw, b, down);
+    return ti_b_tosa_mul(lw, divide_below(lw, how, a, b, quotient), up);
 }
 
 static tc_val is_negative(tc_build *lw, tc_val x)

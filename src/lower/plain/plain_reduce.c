@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_reduce.c -- reductions of plain numbers: TOSA reduces one axis at a time and keeps it. */
+/* plain_reduce.c -- reductions of unquantized values: TOSA reduces one axis at a time and keeps
+ * it. */
 #include <math.h>
 
 #include "plain.h"
@@ -140,7 +141,7 @@ static tc_val first_of_equals(tc_build *lw, tc_val x, int axis)
     return reduce_axis(lw, TC_OP_tosa_reduce_min, chosen, axis);
 }
 
-/* Any shape along an axis: i32, the axis gone or of extent 1. */
+/* Any shape along an axis: i32, the axis removed or of extent 1. */
 static tc_val place_of_most(tc_build *lw, tc_val x, int axis)
 {
     if (!x)
@@ -162,7 +163,7 @@ static tc_val shaped(tc_build *lw, tc_val at, const tc_type *t)
     return ti_b_tosa_cast(lw, ti_b_tosa_reshape(lw, at, t->rank, t->dim), t->dtype);
 }
 
-/* Codes of one scale have the order of their numbers. */
+/* Codes of one scale are ordered as their values. */
 static bool ordered(tc_build *lw, const tc_type *t)
 {
     if (t->quant && t->quant->axis >= 0)
@@ -181,7 +182,7 @@ void ti_lower_plain_argmax(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = shaped(lw, at, y);
 }
 
-/* The numbers and their indices, each where it is read. */
+/* The values and their indices, each if it is used. */
 void ti_lower_plain_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;

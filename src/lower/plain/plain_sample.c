@@ -22,7 +22,7 @@ static tc_val unscaled(tc_build *lw, tc_val at, int64_t n, bool align_corners)
     return align_corners ? at : ti_plain_add(lw, at, -0.5);
 }
 
-/* Mirrored at the ends until it lies between them. */
+/* Reflected at the ends until it is between them. */
 static tc_val mirrored(tc_build *lw, tc_val at, int64_t n, bool align_corners)
 {
     double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);

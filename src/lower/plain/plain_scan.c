@@ -15,6 +15,14 @@ static tc_val moved(tc_build *lw, tc_val x, int axis, int64_t by, double fill)
     return ti_b_tosa_pad(lw, ti_b_tosa_slice_axis(lw, x, axis, 0, t->dim[axis] - by), pad, fill);
 }
 
+/* 0 times a product that has overflowed is 0, as in sequence. */
+static tc_val times(tc_build *lw, tc_val before, tc_val x)
+{
+    tc_val zero = before ? ti_b_like(lw, before, ti_b_dtype(lw, before), 0) : before;
+    tc_val none = ti_b_tosa_equal(lw, before, zero);
+    return ti_b_tosa_select(lw, none, before, ti_b_tosa_mul(lw, x, before));
+}
+
 static tc_val scan(tc_build *lw, tc_val x, int axis, bool product)
 {
     if (!x)
@@ -22,7 +30,7 @@ static tc_val scan(tc_build *lw, tc_val x, int axis, bool product)
     int64_t n = ti_b_type(lw, x)->dim[axis];
     for (int64_t by = 1; x && by < n; by *= 2) {
         tc_val before = moved(lw, x, axis, by, product);
-        x = product ? ti_b_tosa_mul(lw, x, before) : ti_b_tosa_add(lw, x, before);
+        x = product ? times(lw, before, x) : ti_b_tosa_add(lw, x, before);
     }
     return x;
 }

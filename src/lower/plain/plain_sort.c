@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_sort.c -- the first k of a row in order, and where they stood: topk, sort.
+/* plain_sort.c -- the first k of a row in order, and their indices: topk, sort.
  *
- * TOSA does not sort, but it finds the largest: k times, with what was found taken out.  Codes of 8
- * and 16 bits and their indices are one number,
+ * TOSA does not sort, but it finds the largest: k times, each time removing it.  Codes of 8 and 16
+ * bits and their indices are combined,
  *
  *     key = code * 2^b + (n - 1 - index)      2^b > n - 1
  *
- * so no two are equal and the first of equals is the larger key; the largest key tells both.  For
- * integers of 32 bits the index is the first where the largest stands among what is left.  Floats
- * are found by ARGMAX, and the numbers are gathered in the end. */
+ * so no two are equal and the first of equals is the larger key; the largest key gives both.  For
+ * integers of 32 bits the index is the first where the largest occurs among the rest.  Floats are
+ * found by ARGMAX, and the values are gathered in the end. */
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plain_unary.c -- elementwise operators of one operand on plain numbers. */
+/* plain_unary.c -- elementwise operators of one unquantized operand. */
 #include <math.h>
 
 #include "plain.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_blocks.c -- products of block-scaled operands.
  *
- * In the typed form an operand is a block_round, a real number that the block-scaled type holds.  A
- * product reads what was rounded, lays the channels last, fills them up with zeros to whole blocks,
- * and casts: the blocks are the same, and so are the numbers. */
+ * In the typed form an operand is a block_round, of real values in the block-scaled type.  A
+ * product reads its operand, makes the channels last, pads them with zeros to whole blocks, and
+ * casts: the blocks are the same, and so are the values. */
 #include "../../num/block_scaled.h"
 #include "product.h"
 
@@ -30,7 +30,7 @@ tc_val ti_product_in(const tc_build *lw, const tc_node *node, int i)
     return def && lw->rw->now[def->in[0]] ? lw->rw->now[def->in[0]] : ti_lower_in(lw, node, i);
 }
 
-/* The last axis of whole blocks, with zeros behind. */
+/* The last axis in whole blocks, padded with zeros. */
 static tc_val filled(tc_build *lw, tc_val x)
 {
     if (!x)

@@ -2,10 +2,10 @@
 /* lower_conv.c -- convolutions of one, two and three axes.
  *
  * One axis is two, the first of extent 1.  Groups of one input channel are DEPTHWISE_CONV2D; other
- * groups are convolutions of slices, concatenated.  TOSA wants strides to come out even: what the
- * last window does not reach is taken off the padding, then off the input.  A stride beyond what
- * the machine walks becomes channels: rows and columns s apart lie side by side.  So do the planes
- * that a kernel sees at once, where the machine has no deep kernels or there is one plane only; a
+ * groups are convolutions of slices, concatenated.  TOSA requires strides to divide evenly: what
+ * the last window does not reach is removed from the padding, then from the input.  A stride beyond
+ * the machine's becomes channels: rows and columns s apart are concatenated.  So are the planes
+ * that a kernel reads at once, if the machine has no deep kernels or there is one plane only; a
  * kernel of three axes for each channel is the sum of those of its planes. */
 #include "../move/lower_move.h"
 #include "product.h"
@@ -115,7 +115,7 @@ static tc_val group_weights(tc_build *lw, tc_val w, const window *v, int64_t gro
     if (!known.data)
         return ti_put_weights(lw, ti_b_tosa_slice_axis(lw, w, 0, group * each, each), perm,
                               v->axes + 2, dim);
-    tc_type part = *known.type; /* a group's weights lie together */
+    tc_type part = *known.type; /* a group's weights are contiguous */
     part.dim[0] = each;
     const tc_type *type = ti_type_intern(lw->ctx, &part);
     tc_val own =
@@ -215,7 +215,7 @@ static tc_val planes(tc_build *lw, tc_val x, const window *v, int64_t k, int64_t
     return ti_put_stepped(lw, x, 1, k * v->dilation[0], v->stride[0], count);
 }
 
-/* Zero points in front of and behind the planes. */
+/* Zero points before and after the planes. */
 static tc_val pad_depth(tc_build *lw, tc_val x, const tc_product *p, const window *v)
 {
     return ti_b_tosa_pad(lw, x, (int64_t[10]){[2] = v->pad[0], [3] = v->pad[1]},
@@ -233,7 +233,7 @@ static bool sees_input(const window *v, int64_t k, int64_t count)
     return false;
 }
 
-/* The window of one plane, of so many of them. */
+/* The window of one plane, of n of them. */
 static window plane_of(const window *v, int64_t count)
 {
     window flat = *v;
@@ -285,7 +285,7 @@ static bool is_flat(const tc_build *lw, const window *v, tc_tensor w)
     return v->axes == 3 && v->groups == 1 && w.data && w.type->dtype == TC_i8 && !deep;
 }
 
-/* The planes that one result sees, side by side as channels, and the weights likewise. */
+/* The planes that one result reads, concatenated as channels, and the weights likewise. */
 static tc_val depth_as_channels(tc_build *lw, tc_val x, const tc_product *p, window *v, tc_tensor w,
                                 tc_val *weights)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_conv_transpose.c -- transposed convolutions of one and two axes.
  *
- * TRANSPOSE_CONV2D knows neither groups nor dilation: constant weights are spread out, a group's
- * channels seeing zeros from the other groups, taps of a dilated kernel having zeros between them.
- * Its padding stays above minus the kernel; what PyTorch takes away beyond that is cut off.
+ * TRANSPOSE_CONV2D has neither groups nor dilation: constant weights are expanded with zeros for
+ * the other groups, and between the taps of a dilated kernel. Its padding stays above minus the
+ * kernel; what PyTorch crops beyond that is sliced off.
  *
- * Where a machine does not step well, results that lie s apart see the same taps: ordinary
+ * Where a machine is slow at this, results that are s apart use the same taps: ordinary
  * convolutions, one for each row of s, have them as channels, (sx, c), and are concatenated by
  * rows. */
 #include "../move/lower_move.h"

@@ -45,8 +45,8 @@ void ti_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
 /* [batch.., rows, k] by [batch.., k, columns]. */
 typedef struct pair {
     tc_val val[2];
-    const tc_type *type[2]; /* shape and domain; one axis stands for rows or columns of 1 */
-    const tc_type *to;      /* domain of the result; NULL: the accumulator as it is */
+    const tc_type *type[2]; /* shape and domain; one axis means rows or columns of 1 */
+    const tc_type *to;      /* domain of the result; NULL: the accumulator itself */
     int64_t zero[2], rows, k, columns, batch, dim[TC_MAX_RANK]; /* dim: of the batch */
     int rank;                                                   /* of the batch */
     bool repeated[2]; /* the operand's own batch is smaller */
@@ -173,7 +173,7 @@ static tc_val by_parts(tc_build *lw, pair *m, tc_val a, tc_val b)
  */
 static tc_val by_matmul(tc_build *lw, pair *m)
 {
-    for (int i = 0; i < 2; i++) /* i8 beside i16 is widened, exactly */
+    for (int i = 0; i < 2; i++) /* i8 with i16 is widened, exactly */
         if (m->type[i]->dtype == TC_i8 && m->type[1 - i]->dtype == TC_i16) {
             m->val[i] = ti_put_rescale(lw, m->val[i], 1, m->zero[i], 0, TC_i16);
             m->zero[i] = 0;

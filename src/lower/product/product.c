@@ -121,7 +121,7 @@ tc_val ti_put_weights(tc_build *lw, tc_val w, const int64_t *perm, int rank, con
         return ti_b_tosa_reshape(lw, ti_b_tosa_transpose(lw, w, perm), rank, dim);
     tc_dtype dtype =
         from.type->dtype == TC_i4 && !ti_lower_has(lw, TC_FEATURE_INT4) ? TC_i8 : from.type->dtype;
-    const void *data = from.data; /* an i4 is a byte of its own, so it is an i8 too */
+    const void *data = from.data; /* an i4 is stored in a byte, so it is an i8 too */
     bool bounded = tc_type_count(from.type) / dim[0] > LONG || dim[0] * dim[1] > LONG;
     if ((!lw->lower->dry || bounded) && !ti_perm_is_reshape(from.type->rank, from.type->dim, perm))
         data = ti_transposed(&lw->ctx->arena, from.type, from.data, perm);

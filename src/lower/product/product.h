@@ -10,7 +10,7 @@ typedef struct tc_product {
     const tc_type *x, *w, *y;
     int64_t channels;  /* of the result */
     tc_dtype made, acc; /* what the operator makes, and accumulates in */
-    double *scale;      /* of the accumulator, by output channel; NULL: the numbers are floats */
+    double *scale;      /* of the accumulator, by output channel; NULL: floats */
     tc_dtype block[2];  /* of the operands: the block-scaled type that they are cast to, or none */
     double unit;        /* what was made is the accumulator times this: 1, or less (split_accumulators.c) */
 } tc_product;
@@ -29,10 +29,10 @@ bool ti_product_start(tc_build *lw, const tc_node *node, int64_t channels, tc_pr
 
 /* The block-scaled type of operand i, 0 or 1, of a linear layer or a convolution; or none. */
 tc_dtype ti_product_block(const tc_build *lw, const tc_node *node, int i);
-/* The operand as it is before it is rounded. */
+/* The operand before it is rounded. */
 tc_val ti_product_in(const tc_build *lw, const tc_node *node, int i);
-/* Operands with their channels last: cast to their block-scaled types, zeros behind the channels so
- * that they are whole blocks; as they are where neither has one. */
+/* Operands with their channels last: cast to their block-scaled types, zero-padded to whole blocks;
+ * unchanged if neither has one. */
 void ti_put_blocks(tc_build *lw, const tc_product *p, tc_val *x, tc_val *w);
 /* MATMUL_T of x [1,rows,k] and w [1,n,k], and the bias. */
 tc_val ti_put_block_rows(tc_build *lw, const tc_product *p, tc_val x, tc_val w, tc_val bias);
@@ -47,8 +47,8 @@ int64_t ti_product_w_zero(const tc_product *p);
 tc_val ti_product_bias(tc_build *lw, const tc_node *node, const tc_product *p, int64_t first,
                        int64_t n);
 
-/* What the operator made, n output channels from `first` on as its last axis, as the result's
- * numbers. */
+/* The operator's result, n output channels from `first` on as its last axis, in the result's
+ * type. */
 tc_val ti_product_finish(tc_build *lw, tc_val made, const tc_product *p, int64_t first, int64_t n);
 
 /* Axes in the order perm, then of shape dim: constants are laid out once and for all.  i4 becomes

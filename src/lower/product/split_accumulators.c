@@ -44,7 +44,7 @@ double ti_product_limit(const tc_build *lw, tc_dtype acc)
 
 static double unit_for(double most)
 {
-    double unit = 0x1p-3; /* RESCALE of all 32 bits wants less than 1/4 */
+    double unit = 0x1p-3; /* RESCALE of all 32 bits requires less than 1/4 */
     while (most * unit >= 0x1p30)
         unit /= 2;
     return unit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx.c -- ONNX models: the file, its versions and functions, what goes in and comes out.
+/* onnx.c -- ONNX models: the file, its versions and functions, inputs and outputs.
  *
  * Messages name the node as the file does.  Shapes follow by our own rules from the inputs'. */
 #include <ctype.h>
@@ -65,7 +65,7 @@ static tc_status check_versions(const tc_onnx_scope *scope)
     const tc_loc loc = {.file = reader->file};
     int64_t version = ti_onnx_opset(scope, "");
     if (!version || (version >= TC_ONNX_OLDEST && version <= TC_ONNX_NEWEST))
-        return TC_OK; /* without the standard set: the first node that wants it says so */
+        return TC_OK; /* without the standard set: the first node that needs it reports it */
     tc_status status = ti_unsupported(reader->ctx, &loc, TC_E_VERSION,
                                       "operator set %" PRId64 ", expected %d to %d", version,
                                       (int)TC_ONNX_OLDEST, (int)TC_ONNX_NEWEST);

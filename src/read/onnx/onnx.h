@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx.h -- what builders of ONNX's operators work with: one node of the file.
  *
- * A builder reads inputs and attributes, appends operators of ours (ir/build.h), and binds each result
- * that the node names.  onnx.def says which builder serves which operator. */
+ * A builder reads inputs and attributes, appends operators of ours (ir/build.h), and binds each
+ * result that the node names.  onnx.def has the builder of each operator. */
 #ifndef TC_ONNX_H
 #define TC_ONNX_H
 
@@ -22,7 +22,7 @@ typedef struct tc_onnx_node {
 /* A row of onnx.def. */
 typedef struct tc_onnx_row {
     const char *name, *domain;
-    int first, last; /* operator sets in which it stands */
+    int first, last; /* operator sets that have it */
     void (*build)(tc_onnx_node *n);
     tc_op op;
     double extra;
@@ -32,7 +32,7 @@ typedef struct tc_onnx_row {
 
 enum { TC_ONNX_OLDEST = 7, TC_ONNX_NEWEST = 28 };
 
-/* Input i: TC_NONE when it is left out; the second form says so and fails. */
+/* Input i: TC_NONE when absent; the second form reports that and fails. */
 tc_val ti_onnx_in(tc_onnx_node *n, int i);
 bool ti_onnx_has_in(const tc_onnx_node *n, int i); /* it is not left out */
 tc_val ti_onnx_need(tc_onnx_node *n, int i);
@@ -59,7 +59,7 @@ bool ti_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out);
 /* A list that older operator sets have as attribute `name`, newer ones as input i. */
 tc_ints ti_onnx_list(tc_onnx_node *n, const char *name, int i);
 
-/* Our type for one of ONNX's numbers; TC_none when there is none. */
+/* Our type for one of ONNX's type codes; TC_none: none. */
 tc_dtype ti_onnx_dtype(int64_t code);
 tc_dtype ti_onnx_need_dtype(tc_onnx_node *n, int64_t code);
 
@@ -68,11 +68,11 @@ typedef struct tc_onnx_codes {
     tc_val code, scale, zero;
 } tc_onnx_codes;
 tc_onnx_codes ti_onnx_dynamic(tc_build *m, tc_val x, double least_scale);
-/* A fixed bias of a product between DequantizeLinear and QuantizeLinear as the integers that are
- * added to its sums, as runtimes have it: in steps of both operands' scales.  Else as it is. */
+/* A constant bias of a product between DequantizeLinear and QuantizeLinear as the integers added to
+ * its sums, as runtimes do: in steps of both operands' scales.  Otherwise unchanged. */
 tc_val ti_onnx_whole_bias(tc_onnx_node *n, tc_val x, tc_val weight, tc_val bias);
 
-/* Run a graph of the file in place, with these values for its inputs; results in out. */
+/* Inline a graph of the file, with these values for its inputs; results in out. */
 void ti_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in,
                     int n_in, tc_val *out, int n_out);
 

@@ -75,12 +75,12 @@ static const TcOnnxPb__Attribute *attribute_of(tc_onnx_node *n, const char *name
     return resolve(n->scope, among(n->proto->attribute, n->proto->n_attribute, name));
 }
 
-/* Attribute kinds as ONNX numbers them; 0 in files that do not say. */
+/* ONNX's codes of attribute kinds; 0 in files that omit it. */
 static const char *const kinds[] = {"",        "a float",  "an integer", "text",
                                     "a tensor", "a graph", "floats",     "integers", "texts"};
 enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, STRINGS };
 
-/* The attribute where it is of the kind that is asked for; else NULL, with a message. */
+/* The attribute if it is of the requested kind; else NULL, with a message. */
 static const TcOnnxPb__Attribute *of_kind(tc_onnx_node *n, const char *name, int kind)
 {
     const TcOnnxPb__Attribute *a = attribute_of(n, name);
@@ -168,7 +168,7 @@ tc_val ti_onnx_tensor(tc_onnx_node *n, const char *name)
     return n->m.status == TC_OK ? ti_b_const(&n->m, t, NULL) : TC_NONE;
 }
 
-/* ---- numbers that shapes follow from ---- */
+/* ---- values that shapes depend on ---- */
 
 bool ti_onnx_settled_tensor(tc_onnx_node *n, int i, tc_tensor *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_attention.c -- builders of attention and what stands around it in transformers. */
+/* onnx_attention.c -- builders of attention and related operators of transformers. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -47,7 +47,7 @@ static tc_val repeat_heads(tc_build *m, tc_val x, int64_t times)
     return ti_b_1(m, repeat_interleave, ti_b_attr(m, interleave, 1, times), x);
 }
 
-/* Query i stands at i + offset; [batch or 1, 1, queries, 1], i64. */
+/* Query i is at position i + offset; [batch or 1, 1, queries, 1], i64. */
 static tc_val positions(tc_build *m, const attention *a)
 {
     tc_val at = ti_b_arange(m, a->queries, TC_i64);
@@ -91,7 +91,7 @@ static tc_val allowed(tc_build *m, const attention *a)
     return result;
 }
 
-/* A mask that ends early hides the keys behind its end. */
+/* A mask shorter than the keys hides the rest. */
 static tc_val whole_mask(tc_build *m, const attention *a)
 {
     TC_STOP_WITH(m, TC_NONE);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_control.c -- builders of If, Loop and Scan.
  *
- * What is decided when the model is read leaves no trace: the branch that is taken, and loops of
- * fixed length, are built in place.  An If that is decided when the model runs keeps both graphs,
- * and a Loop that is, its body. */
+ * Known conditions are resolved when reading: the branch taken, and loops of fixed length, are
+ * inlined.  An If decided at run time keeps both graphs, and such a Loop its body. */
 #include "../../num/load.h"
 #include "onnx_program.h"
 
@@ -184,7 +183,7 @@ void ti_onnx_build_if(tc_onnx_node *n)
 
 /* ---- Loop ---- */
 
-/* Results of the rounds one after the other along an axis, which is new. */
+/* Results of the iterations concatenated along a new axis. */
 static tc_val join(tc_build *m, const tc_val *part, int count, int axis)
 {
     TC_STOP_WITH(m, TC_NONE);
@@ -226,7 +225,7 @@ static bool decided(tc_onnx_node *n, tc_val v, bool given, bool *out)
     return true;
 }
 
-/* Round after round in place, while the condition is known to hold; false when it is not known. */
+/* Unrolled while the condition is known to hold; false when it is unknown. */
 static bool unroll(tc_onnx_node *n, rounds *r, int64_t most, tc_val condition, bool given)
 {
     tc_build *m = &n->m;
@@ -329,7 +328,7 @@ static void keep_condition(tc_onnx_node *n, tc_onnx_scope *scope, const tc_onnx_
         ti_graph_output(scope->g, go);
 }
 
-/* The loop as an operator of its own: nothing is collected, and what it carries keeps its type. */
+/* The loop as an operator: nothing is collected, and its state keeps its type. */
 static bool keep_loop(tc_onnx_node *n, const rounds *r, tc_val trips, tc_val condition)
 {
     tc_build *m = &n->m;
@@ -453,7 +452,7 @@ static void take_over(tc_onnx_node *n, sweep *s, int i, tc_val x, int64_t along)
     s->length = extent;
 }
 
-/* Step after step in place. */
+/* Unrolled. */
 static void go_over(tc_onnx_node *n, const sweep *s, rounds *r)
 {
     tc_build *m = &n->m;
@@ -501,7 +500,7 @@ static bool begin_scan(tc_onnx_node *n, int n_in, rounds *r, sweep *s)
     return true;
 }
 
-/* Operator set 8: inputs and results have a batch in front, the steps behind it. */
+/* Operator set 8: inputs and results have the batch first, then the steps. */
 static void scan_by_batch(tc_onnx_node *n)
 {
     tc_build *m = &n->m;

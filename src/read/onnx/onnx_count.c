@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_count.c -- the builder of TfIdfVectorizer: how often known sequences of numbers stand in a
- * row.
+/* onnx_count.c -- the builder of TfIdfVectorizer: how often known sequences occur in a row.
  *
- * All sequences of one length are looked for at once.  Number j of a sequence is compared with
- * number i + j (skip + 1) of the row, for every i; where all are equal, it stands there. */
+ * All sequences of one length are counted at once.  Element j of a sequence is compared with
+ * element i + j (skip + 1) of the row, for every i; if all are equal, it occurs at i. */
 #include <string.h>
 
 #include "../../num/load.h"
@@ -12,12 +11,12 @@
 typedef struct pool {
     tc_ints number, column; /* of all sequences; where each is counted */
     tc_floats weight;
-    int64_t first, count; /* of one length: where its numbers begin, how many sequences */
+    int64_t first, count; /* of one length: where its elements begin, how many sequences */
     int64_t before;       /* sequences of shorter lengths */
     int length;
 } pool;
 
-/* Which sequences stand at each of `places` places: bool [rows, places, count]. */
+/* Which sequences occur at each of `places` positions: bool [rows, places, count]. */
 static tc_val matches(tc_build *m, tc_val x, const pool *p, int64_t places, int64_t step)
 {
     tc_val all = TC_NONE;
@@ -35,7 +34,7 @@ static tc_val matches(tc_build *m, tc_val x, const pool *p, int64_t places, int6
     return all;
 }
 
-/* How often each sequence of one length stands in each row: f32 [rows, count]. */
+/* How often each sequence of one length occurs in each row: f32 [rows, count]. */
 static tc_val counts(tc_build *m, tc_val x, const pool *p, int64_t most_skip)
 {
     tc_val sum = TC_NONE;

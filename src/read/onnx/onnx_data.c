@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_data.c -- operators whose result has as many rows as the numbers decide: they are computed
- * here, from constants or from the data that the model is read for. */
+/* onnx_data.c -- operators whose number of result rows depends on the data: computed here, from
+ * constants or from the data that the model is read for. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -31,7 +31,7 @@ static int compare(const rows *s, int64_t a, int64_t b)
     return 0;
 }
 
-/* By numbers, equals by place: merge sort of place[0 .. n). */
+/* By value, ties by index: merge sort of place[0 .. n). */
 static void sort_rows(const rows *s, int64_t *place, int64_t *other, int64_t n)
 {
     if (n < 2)
@@ -133,7 +133,7 @@ static double overlap(box a, box b)
     return all > 0 ? shared / all : 0;
 }
 
-/* Of what is left the best, then all that overlap it go; the first of equals is the better. */
+/* Takes the best of the rest, then drops all that overlap it; ties by order. */
 static int64_t pick_boxes(tc_tensor boxes, tc_tensor scores, int64_t first_box, int64_t first_score,
                           int64_t count, int64_t most, double iou, double least, bool centre,
                           bool *gone, int64_t *out)
@@ -197,7 +197,7 @@ void ti_onnx_build_nms(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_const(m, t, NULL));
 }
 
-/* The same bits as numbers of another type as wide. */
+/* The same bits as elements of another type of equal width. */
 void ti_onnx_build_bit_cast(tc_onnx_node *n)
 {
     tc_tensor t;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_dims.c -- a model's inputs: their types, and what fills in sizes that the file leaves open.
+/* onnx_dims.c -- a model's inputs: their types, and the values of open sizes.
  *
- * A size is open when the file has a name for it ("batch"), or nothing at all.  In this order it is
- * said by --shape for the input, by --dim for the name or the place ("x.2": axis 2 of input x), or
- * by the data that the model is run on, where there is one array for each input.  An integer input
- * of one number, such as a rate, is said by --dim too, and is a constant then. */
+ * A size is open when the file has a name for it ("batch"), or nothing at all.  It is given, in
+ * this order, by --shape for the input, by --dim for the name or the axis ("x.2": axis 2 of input
+ * x), or by the data that the model is run on, if there is one array for each input.  A one-element
+ * integer input, such as a rate, is given by --dim too, and becomes a constant. */
 #include "../../num/load.h"
 #include "../data.h"
 #include "../read_fixed.h"
@@ -21,7 +21,7 @@ static bool is_fixed(const TcOnnxPb__Dim *d)
     return d && d->has_value && d->value >= 0 && !(d->param && *d->param);
 }
 
-/* Every input has a name of its own, and the type of its initializer, where it has that default. */
+/* Every input has a unique name, and the type of its initializer, if it has that default. */
 static tc_status check_inputs(const tc_onnx *reader)
 {
     const TcOnnxPb__Graph *graph = reader->model->graph;
@@ -128,7 +128,7 @@ static bool unsaid(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const char *na
     return true;
 }
 
-/* Of an optional value its tensor: it is there, since somebody gives it. */
+/* An optional value's tensor: present, since the caller supplies it. */
 static const TcOnnxPb__TensorType *tensor_of(const TcOnnxPb__ValueInfo *v)
 {
     enum { DEEPEST = 8 };
@@ -223,7 +223,7 @@ static tc_status size_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     if (fixed || (name && said(ctx, name, out)) || said(ctx, place, out) ||
         ranged(reader, v, name, axis, out) || ranged(reader, v, place, axis, out))
         return TC_OK;
-    int more = sample ? (int)sample->rank - rank : -1; /* samples may have an axis of their own */
+    int more = sample ? (int)sample->rank - rank : -1; /* samples may be along an extra axis */
     if (more == 0 || more == 1) {
         *out = sample->dim[axis + more];
         return TC_OK;
@@ -280,7 +280,7 @@ static tc_status type_of(tc_onnx *reader, const tc_loc *loc, const TcOnnxPb__Val
     return TC_OK;
 }
 
-/* The numbers that are given for an input, where they are one sample of its type. */
+/* The data given for an input, if it is one sample of its type. */
 static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array, tc_tensor *out)
 {
     enum { MOST = 1 << 24 };
@@ -292,7 +292,7 @@ static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array
     if (!fits)
         return TC_OK;
     tc_tensor t = ti_tensor_new(&ctx->arena, type);
-    tc_trial trial; /* whoever runs the program says what is wrong with the data */
+    tc_trial trial; /* running the program reports what is wrong with the data */
     ti_trial_begin(ctx, &trial);
     if (ti_data_convert(ctx, array, 0, &t) == TC_OK)
         *out = t;
@@ -300,7 +300,7 @@ static tc_status read_sample(tc_onnx *reader, const tc_type *type, tc_npy *array
     return TC_OK;
 }
 
-/* The numbers of an input that the caller fixes; one with a default is given another. */
+/* The value of an input that the caller fixes; one with a default gets another. */
 static tc_status fixed_input(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, tc_tensor *out)
 {
     const tc_type *type = NULL;

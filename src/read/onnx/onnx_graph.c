@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_graph.c -- names and what they stand for, the walk over the nodes, functions, and graphs
- * that are run in place. */
+/* onnx_graph.c -- names and their values, the walk over the nodes, functions, and inlined
+ * graphs. */
 #include "onnx_program.h"
 
 enum { DEEPEST = 32, MOST_NODES = 1 << 20 };
@@ -42,7 +42,7 @@ void ti_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val)
     add_name(scope, name)->val = val;
 }
 
-/* An initializer's numbers; those of a sparse one are put in their places. */
+/* An initializer's elements; those of a sparse one are scattered. */
 static tc_status load_sparse(tc_onnx_scope *scope, const TcOnnxPb__Sparse *s, const tc_loc *loc,
                              tc_tensor *out)
 {
@@ -124,7 +124,7 @@ static tc_val capture(tc_onnx_scope *scope, tc_val outer, const tc_loc *loc)
     return scope->capture[n] = ti_graph_input(scope->g, value->type, value->name);
 }
 
-/* TC_NONE and *broken when the name stands for what could not be built. */
+/* TC_NONE and *broken when the name's value could not be built. */
 static tc_val find(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status,
                    bool *broken)
 {
@@ -253,7 +253,7 @@ static const TcOnnxPb__Function *function_of(tc_onnx *reader, const TcOnnxPb__No
     return ti_map_get(&reader->function, ti_str_of(key));
 }
 
-/* A call of one of the model's functions: its nodes, with names of their own. */
+/* A call of one of the model's functions: its nodes, with renamed values. */
 static tc_status walk_function(tc_onnx_node *n, const TcOnnxPb__Function *f)
 {
     tc_onnx *reader = n->scope->reader;
@@ -381,7 +381,7 @@ tc_status ti_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n)
     return worst;
 }
 
-/* ---- graphs in place ---- */
+/* ---- inlined graphs ---- */
 
 void ti_onnx_inline(tc_onnx_node *n, const TcOnnxPb__Graph *graph, const tc_val *in, int n_in,
                     tc_val *out, int n_out)

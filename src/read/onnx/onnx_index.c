@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_index.c -- builders of what reads and writes at places that are numbers themselves. */
+/* onnx_index.c -- builders of operators that read and write at computed indices. */
 #include "../../num/load.h"
 #include "onnx.h"
 
@@ -64,7 +64,7 @@ void ti_onnx_build_gather_elements(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_gather(m, x, index, axis));
 }
 
-/* How updates meet what is there. */
+/* How updates are combined with the old content. */
 static tc_field_combine reduction(tc_onnx_node *n)
 {
     static const struct {
@@ -93,8 +93,8 @@ void ti_onnx_build_scatter_elements(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_3(m, scatter, a, x, index, updates));
 }
 
-/* Rows of coordinates [.., k] as one number each, into the first `batch` + k axes of t joined:
- * sum of coordinate * stride, and the place of the batch that the row belongs to.  Flat. */
+/* Rows of coordinates [.., k] as one linear index each, into the first `batch` + k axes of t
+ * joined: sum of coordinate * stride, and the batch index of the row.  Flat. */
 static tc_val join_coordinates(tc_onnx_node *n, tc_val index, const tc_type *t, int batch)
 {
     tc_build *m = &n->m;
@@ -173,7 +173,7 @@ void ti_onnx_build_scatter_nd(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_reshape(m, x, t->rank, t->dim));
 }
 
-/* values [off, on]; a new axis of `depth` places */
+/* values [off, on]; a new axis of extent `depth` */
 void ti_onnx_build_one_hot(tc_onnx_node *n)
 {
     tc_build *m = &n->m;
@@ -197,7 +197,7 @@ void ti_onnx_build_one_hot(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_where(m, hot, on, off));
 }
 
-/* ---- results whose shape follows from numbers ---- */
+/* ---- results whose shape depends on values ---- */
 
 /* A number counts as a list of one. */
 void ti_onnx_build_non_zero(tc_onnx_node *n)
@@ -210,7 +210,7 @@ void ti_onnx_build_non_zero(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_const(&n->m, ti_b_nonzero(&n->m, t, false), NULL));
 }
 
-/* Rows (or, without axis, numbers) where the condition holds. */
+/* Rows (or, without axis, elements) where the condition holds. */
 void ti_onnx_build_compress(tc_onnx_node *n)
 {
     tc_build *m = &n->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_move.c -- builders of what moves numbers, and of constants and factories. */
+/* onnx_move.c -- builders of movement, and of constants and factories. */
 #include <math.h>
 
 #include "../../num/load.h"

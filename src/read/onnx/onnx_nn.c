@@ -14,7 +14,7 @@ static tc_val per_channel(tc_build *m, tc_val x, int rank)
     return ti_b_reshape(m, x, rank, dim);
 }
 
-/* (x - mean) / sqrt(mean of squares of that + eps), over axes; mean and 1/sqrt() where asked for.
+/* (x - mean) / sqrt(mean of squares of that + eps), over axes; also mean and 1/sqrt() if used.
  */
 static tc_val normalized(tc_build *m, tc_val x, const int64_t *axes, int n, double eps,
                          tc_val *mean, tc_val *inverse)

@@ -3,7 +3,7 @@
  *
  *   onnx.c       the file: versions, functions, the signature
  *   onnx_wire.c       the file without its weights, as protobuf-c takes it
- *   onnx_tensor.c     tensors: in the file, in its fields, in files beside it
+ *   onnx_tensor.c     tensors: in the file, in its fields, in external files
  *   onnx_graph.c      the walk over the nodes; graphs inside of graphs
  *   onnx_args.c       a node's inputs, attributes and results
  *   onnx_dims.c       sizes that are left open */
@@ -30,10 +30,10 @@ typedef struct tc_onnx {
     tc_status worst;
 } tc_onnx;
 
-/* What a name stands for. */
+/* The value of a name. */
 typedef struct tc_onnx_name {
     tc_val val;
-    const TcOnnxPb__Tensor *tensor; /* an initializer that nobody has asked for yet */
+    const TcOnnxPb__Tensor *tensor; /* an initializer not used so far */
     bool broken;                    /* its node failed, of which a message has been given */
     bool outer;                     /* of the graph around this one: names here may hide it */
 } tc_onnx_name;
@@ -49,10 +49,10 @@ typedef struct tc_onnx_scope {
     size_t n_opset;
     const TcOnnxPb__Node *call;         /* a function's: its attributes are the call's */
     struct tc_onnx_scope *caller;       /* and where they are looked up in turn */
-    const TcOnnxPb__Function *function; /* whose defaults stand in */
+    const TcOnnxPb__Function *function; /* whose defaults apply */
     TcOnnxPb__Node **node;              /* being walked */
     size_t n_node;
-    tc_map user;        /* name -> the node that alone reads it, or NULL; made when asked for */
+    tc_map user;        /* name -> its only reader, or NULL; built on demand */
     bool knows_users;
     const char *prefix; /* of names in messages: "loop/" */
     tc_val *captured, *capture;         /* a kept graph's: outer value, own input */
@@ -78,7 +78,7 @@ const char *ti_onnx_dtype_name(int64_t code);
 void ti_onnx_scope_init(tc_onnx_scope *scope, tc_onnx *reader, tc_onnx_scope *outer);
 void ti_onnx_name_value(tc_onnx_scope *scope, const char *name, tc_val val);
 tc_status ti_onnx_initializers(tc_onnx_scope *scope, const TcOnnxPb__Graph *graph);
-/* The value of a name, its constant made; TC_NONE with *status set when there is none. */
+/* The value of a name, its constant created; TC_NONE with *status set when there is none. */
 tc_val ti_onnx_value(tc_onnx_scope *scope, const char *name, const tc_loc *loc, tc_status *status);
 tc_status ti_onnx_nodes(tc_onnx_scope *scope, TcOnnxPb__Node **node, size_t n);
 /* The node that alone reads the name, in the graph being walked; NULL: none, several, or others. */

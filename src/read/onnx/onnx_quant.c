@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_quant.c -- builders of explicit quantization, and of operators on quantized numbers.
+/* onnx_quant.c -- builders of explicit quantization, and of operators on quantized values.
  *
- * Those are what they are in the typed form: dequantize, compute, quantize. */
+ * The latter dequantize, compute, quantize. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -14,7 +14,7 @@ static void codes(tc_dtype t, bool nibble, int64_t *lo, int64_t *hi)
     *hi = nibble ? 15 : ti_dtype_max(t);
 }
 
-/* Whether input i is declared with four-bit unsigned numbers. */
+/* Whether input i is declared as four-bit unsigned. */
 static bool is_uint4(tc_onnx_node *n, int i)
 {
     enum { UINT4 = 21 };
@@ -30,10 +30,9 @@ static bool is_uint4(tc_onnx_node *n, int i)
 
 /* ---- unsigned codes ----
  *
- * Targets compute on int8.  A uint8 code u with zero z stands for the same number as the int8 code
- * u - 128 with zero z - 128, and a uint4 code for the int4 code u - 8: so codes are made and read
- * signed, and what the file calls uint8 is that plus 128, which nobody computes unless it is read
- * as a number of its own. */
+ * Targets compute on int8.  A uint8 code u with zero z has the value of the int8 code u - 128 with
+ * zero z - 128, and a uint4 code that of the int4 code u - 8: so codes are signed, and the file's
+ * uint8 is that plus 128, which is dead unless the integer itself is used. */
 
 static tc_val shifted(tc_build *m, tc_val x, double by, tc_dtype to)
 {
@@ -54,7 +53,7 @@ static tc_val signed_constant(tc_build *m, tc_val x, bool nibble)
     return ti_b_const(m, to, ti_value_of(m->g, x)->name);
 }
 
-/* The int8 codes behind x, where x is them plus 128, maybe moved; TC_NONE where it is not. */
+/* The int8 codes of x, if x is them plus 128, perhaps moved; else TC_NONE. */
 static tc_val signed_behind(tc_build *m, tc_val x, int depth)
 {
     enum { DEEPEST = 8 };
@@ -198,7 +197,7 @@ static bool is_blocked(tc_onnx_node *n, tc_val x, tc_val scale)
            ti_b_type(&n->m, x)->rank > 0;
 }
 
-/* To floats of eight bits there are no codes: x / scale, as near as the type has it. */
+/* To 8-bit floats there are no codes: x / scale, rounded to the type. */
 static tc_val to_small_float(tc_onnx_node *n, tc_val x, tc_val scale, int64_t axis, tc_dtype dtype)
 {
     tc_build *m = &n->m;
@@ -352,7 +351,7 @@ void ti_onnx_build_dynamic_quantize(tc_onnx_node *n)
 
 /* ---- operators on codes ---- */
 
-/* Operands i, i + 1 (scale), i + 2 (zero) as real numbers. */
+/* Operands i, i + 1 (scale), i + 2 (zero) dequantized. */
 static tc_val real_of(tc_onnx_node *n, int i, int64_t axis)
 {
     tc_val x = ti_onnx_need(n, i), scale = ti_onnx_need(n, i + 1), zero = ti_onnx_in(n, i + 2);
@@ -485,7 +484,7 @@ void ti_onnx_build_qlinear_concat(tc_onnx_node *n)
     ti_onnx_bind(n, 0, codes_of(n, y, 0));
 }
 
-/* x - zero as i32; the zero point of a matrix's rows stands along them. */
+/* x - zero as i32; the zero point of a matrix's rows is along them. */
 static tc_val centred(tc_onnx_node *n, tc_val x, tc_val zero, int axis)
 {
     tc_build *m = &n->m;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_recipe.c -- what the recipes of onnx.def name, in a node of an ONNX graph: in0, in1, ... are
- * its inputs, as operands or as numbers that are settled; other names are its attributes. */
+/* onnx_recipe.c -- names in the recipes of onnx.def: in0, in1, ... are a node's inputs, as operands
+ * or as constants; other names are its attributes. */
 #include "../recipe.h"
 #include "onnx.h"
 

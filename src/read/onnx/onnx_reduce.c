@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_reduce.c -- builders of reductions, of what finds places, and of running sums. */
+/* onnx_reduce.c -- builders of reductions, arg-reductions and running sums. */
 #include <math.h>
 
 #include "../../num/load.h"

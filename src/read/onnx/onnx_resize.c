@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_resize.c -- builders of resampling.
  *
- * Every mode of Resize works axis by axis, and along one axis each result is a fixed sum of the
- * operand's numbers.  Where one of our own operators has the same places it is used; else nearest
- * becomes a selection of rows and the others a product with a constant matrix. */
+ * Every mode of Resize works axis by axis, and along one axis each result is a fixed linear
+ * combination of the operand's elements.  An operator of ours with the same coordinates is used;
+ * else nearest becomes a selection of rows and the others a product with a constant matrix. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -46,8 +46,7 @@ static int word_of(tc_onnx_node *n, const char *name, const char *missing, const
     return 0;
 }
 
-/* The middle of place x, divided by a scale, in f32 as runtimes have it: what falls between two
- * numbers falls to the same side. */
+/* The centre of element x, divided by a scale, in f32 as runtimes do: ties round the same way. */
 static double middle(double x, double s)
 {
     float at = (float)(x + 0.5) / (float)s;
@@ -83,8 +82,8 @@ static double source(const resize *r, int axis, int64_t in, int64_t i)
     return middle(x, s);
 }
 
-/* Before operator set 11 it was not said; runtimes take the place before, or behind where there are
- * fewer places than before. */
+/* Not specified before operator set 11; runtimes take the element before, or after when
+ * downsampling. */
 static int64_t nearest(const resize *r, int axis, double x)
 {
     double f = floor(x);
@@ -97,7 +96,7 @@ static int64_t nearest(const resize *r, int axis, double x)
     return at < -1e9 ? 0 : at > 1e15 ? INT64_C(1) << 40 : (int64_t)at;
 }
 
-/* How much a number at distance d from the place counts. */
+/* The weight of an element at distance d. */
 static double weight_at(const resize *r, double d)
 {
     double a = r->cubic_a;
@@ -109,8 +108,8 @@ static double weight_at(const resize *r, double d)
                    : 0;
 }
 
-/* One row of the matrix: the shares of the operand's numbers in result i.  False where they would
- * be too many, or too far away. */
+/* One row of the matrix: the weights of the operand's elements in result i.  False if they are too
+ * many, or too far away. */
 static bool row_of(const resize *r, int axis, int64_t in, int64_t i, double *row)
 {
     double x = source(r, axis, in, i), sum = 0;
@@ -178,7 +177,7 @@ static tc_val along_axis(tc_build *m, tc_val x, const resize *r, int axis)
     return ti_b_cast(m, x, dtype);
 }
 
-/* With tf_crop_and_resize, places outside of the operand have a number of their own. */
+/* With tf_crop_and_resize, coordinates outside of the operand read a constant. */
 static tc_val mark_outside(tc_build *m, tc_val y, const resize *r, const tc_type *x)
 {
     for (int axis = 0; axis < r->rank && m->status == TC_OK; axis++) {
@@ -201,7 +200,7 @@ static tc_val mark_outside(tc_build *m, tc_val y, const resize *r, const tc_type
     return y;
 }
 
-/* Our own operators: two or more leading axes stay, and places are as PyTorch has them. */
+/* Our own operators: two or more leading axes stay, and coordinates are PyTorch's. */
 static tc_val as_upsample(tc_build *m, tc_val x, const resize *r)
 {
     const tc_type *t = ti_b_type(m, x);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_rnn.c -- builders of RNN, GRU and LSTM.
  *
- * The usual forms become our own operators, whose gates stand in PyTorch's order; what those cannot
- * have (other activations, a clip, peepholes, lengths, a GRU that resets before its product) is
- * built step by step; so is DynamicQuantizeLSTM, which makes codes of its input and of its state
- * in front of every product. */
+ * The usual forms become our own operators, with gates in PyTorch's order; others (other
+ * activations, a clip, peepholes, lengths, a GRU that resets before its product) are unrolled; so
+ * is DynamicQuantizeLSTM, which quantizes its input and state before every product. */
 #include <math.h>
 
 #include "onnx.h"
@@ -187,8 +186,8 @@ static tc_val inside(tc_build *m, const rnn *s, int64_t t)
     return ti_b_gt(m, lengths, at);
 }
 
-/* One direction; y: [steps, batch, hidden].  With lengths, states stand still past the end and the
- * results there are zero; the reverse direction begins at each sequence's own end. */
+/* One direction; y: [steps, batch, hidden].  With lengths, states do not change past the end and
+ * the results there are zero; the reverse direction begins at each sequence's own end. */
 static void by_steps(tc_onnx_node *n, const rnn *s, int d, tc_val *y, tc_val *h_out, tc_val *c_out)
 {
     tc_build *m = &n->m;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_sample.c -- builders of operators that read a picture between its places: deformable
- * convolution and pooling of regions. */
+/* onnx_sample.c -- builders of operators that interpolate in an image: deformable convolution and
+ * pooling of regions. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -8,10 +8,10 @@
 
 /* ---- DeformConv ----
  *
- *   y[o, p] = bias[o] + sum over c, k of w[o, c, k] mask[k, p] x[c, place of k in p + offset[k, p]]
+ *   y[o, p] = bias[o] + sum over c, k of w[o, c, k] mask[k, p] x[c, at k in p + offset[k, p]]
  *
- * For each number k of the kernel x is sampled on a grid; the samples lie beside each other as
- * channels, and the rest is a convolution of one place. */
+ * For each tap k of the kernel x is sampled on a grid; the samples are concatenated as channels,
+ * and the rest is a 1x1 convolution. */
 
 typedef struct deform {
     int64_t kernel[2], stride[2], dilation[2], before[2], out[2], groups, offsets;
@@ -59,7 +59,7 @@ static deform deform_of(tc_onnx_node *n, const tc_type *x, const tc_type *w)
     return d;
 }
 
-/* Where number k of each window lies along an axis, without offset: [out, 1] or [1, out]. */
+/* Coordinate of tap k of each window along an axis, without offset: [out, 1] or [1, out]. */
 static tc_val places(tc_build *m, const deform *d, int axis, int64_t k, tc_dtype dtype)
 {
     int64_t dim[2] = {axis ? 1 : d->out[0], axis ? d->out[1] : 1};
@@ -69,7 +69,8 @@ static tc_val places(tc_build *m, const deform *d, int axis, int64_t k, tc_dtype
     return ti_b_const(m, t, NULL);
 }
 
-/* A place in the numbering of grid_sample, -1 to 1 over the whole extent: (2 p + 1) / extent - 1 */
+/* A coordinate in the units of grid_sample, -1 to 1 over the whole extent: (2 p + 1) / extent -
+ * 1 */
 static tc_val normalized(tc_build *m, tc_val place, int64_t extent)
 {
     place = ti_b_mul_n(m, place, 2 / (double)extent);
@@ -143,8 +144,8 @@ void ti_onnx_build_deform_conv(tc_onnx_node *n)
 
 /* ---- RoiAlign ----
  *
- * Each region is cut into out x out cells, each cell sampled at ratio x ratio places.  A place
- * farther outside than one step counts nothing; one nearer is moved onto the border. */
+ * Each region is cut into out x out cells, each cell sampled at ratio x ratio points.  A point more
+ * than one step outside reads 0; a nearer one is moved onto the border. */
 
 typedef struct align {
     int64_t out[2], ratio[2], extent[2], regions;
@@ -152,7 +153,7 @@ typedef struct align {
     bool largest;
 } align;
 
-/* Where the samples lie along an axis: [regions, out * ratio]. */
+/* Coordinates of the samples along an axis: [regions, out * ratio]. */
 static tc_val sample_places(tc_build *m, const align *a, tc_val rois, int axis)
 {
     int64_t ratio = a->ratio[axis], count = a->out[axis] * ratio;
@@ -176,7 +177,7 @@ static tc_val sample_places(tc_build *m, const align *a, tc_val rois, int axis)
     return ti_b_add(m, from, size);
 }
 
-/* 1 where a place counts, as the samples' own type. */
+/* 1 where a point is inside, in the samples' type. */
 static tc_val counts(tc_build *m, tc_val at, int64_t extent)
 {
     TC_STOP_WITH(m, TC_NONE);
@@ -187,7 +188,7 @@ static tc_val counts(tc_build *m, tc_val at, int64_t extent)
     return ti_b_cast(m, both, dtype);
 }
 
-/* The neighbours of each place, as i64, and their shares. */
+/* The neighbours of each point, as i64, and their weights. */
 typedef struct beside {
     tc_val place[2], share[2];
 } beside;
@@ -207,7 +208,7 @@ static beside neighbours(tc_build *m, tc_val at, int64_t extent)
     return b;
 }
 
-/* One of the four numbers around each sample, times its share: [regions, C, rows, columns]. */
+/* One of the four elements around each sample, times its weight: [regions, C, rows, columns]. */
 static tc_val corner(tc_build *m, const align *a, tc_val x, const beside b[2], const tc_val use[2],
                      int row, int column)
 {
@@ -244,7 +245,7 @@ static tc_val per_cell(tc_build *m, const align *a, tc_val v)
     return ti_b_reduce(m, a->largest ? TC_OP_amax : TC_OP_mean, v, within, 2, false);
 }
 
-/* All regions, each of its own row of x [regions, C, places]. */
+/* All regions, each of its own row of x [regions, C, points]. */
 static tc_val aligned(tc_build *m, const align *a, tc_val x, tc_val rois)
 {
     beside b[2];

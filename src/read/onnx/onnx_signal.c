@@ -7,7 +7,7 @@
 
 static const double PI = 3.14159265358979323846;
 
-/* Real and imaginary part stand along the last axis; one number there: real. */
+/* Real and imaginary part are along the last axis; extent 1: real. */
 static tc_val as_complex(tc_build *m, tc_val x)
 {
     TC_STOP_WITH(m, TC_NONE);

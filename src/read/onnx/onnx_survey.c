@@ -31,7 +31,7 @@ static void add_dim(tc_ctx *ctx, tc_survey *s, size_t *cap, const char *name, co
     s->dim[s->n_dim++] = (tc_survey_dim){name, 0, INT64_MAX, input, axis};
 }
 
-/* "f32[batch,3,48,?]"; open sizes of inputs are noted by their names, or their places. */
+/* "f32[batch,3,48,?]"; open sizes of inputs are noted by name, or by axis. */
 static const char *type_text(tc_ctx *ctx, const TcOnnxPb__ValueInfo *v, tc_survey *s, size_t *cap)
 {
     const TcOnnxPb__TensorType *t = v->type ? v->type->tensor : NULL;

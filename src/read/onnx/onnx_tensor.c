@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_tensor.c -- tensors of an ONNX file: where they stand in it, or in a file beside it.
+/* onnx_tensor.c -- tensors of an ONNX file: stored in it, or in an external file.
  *
- * Bytes that lie well are used where they are.  Four-bit integers become a byte each; types that we
- * does not have are refused by name. */
+ * Aligned bytes are used in place.  Four-bit integers become a byte each; other types are rejected
+ * by name. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 #include "../../wire/file.h"
 #include "onnx_program.h"
 
-/* ONNX's numbers for element types. */
+/* ONNX's codes of element types. */
 enum { FLOAT = 1, STRING = 8, FLOAT16 = 10, BFLOAT16 = 16, UINT4 = 21, INT4 = 22 };
 
 static const struct {
@@ -39,7 +39,7 @@ const char *ti_onnx_dtype_name(int64_t code)
     return code >= 0 && code < (int64_t)TC_COUNT(types) ? types[code].name : "an unknown type";
 }
 
-/* ---- files beside the model ---- */
+/* ---- external files ---- */
 
 static const char *entry(const TcOnnxPb__Tensor *t, const char *key)
 {
@@ -137,7 +137,7 @@ static tc_status external(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_l
     return ti_input_part(in, at, size, out);
 }
 
-/* ---- numbers ---- */
+/* ---- elements ---- */
 
 static void widen_nibbles(tc_tensor t, const uint8_t *packed)
 {
@@ -149,7 +149,7 @@ static void widen_nibbles(tc_tensor t, const uint8_t *packed)
     }
 }
 
-/* Bytes as they stand in the file; those that our machine can read there stay there. */
+/* Bytes as stored in the file; used in place if the machine can read them so. */
 static void from_raw(tc_onnx *reader, const tc_type *type, int code, tc_bytes raw, tc_tensor *out)
 {
     if (types[code].bits == 4) {
@@ -169,7 +169,7 @@ static void from_raw(tc_onnx *reader, const tc_type *type, int code, tc_bytes ra
         ((uint8_t *)out->data)[i] = raw.data[i] != 0;
 }
 
-/* Numbers in fields of their own; narrow floats stand as bits in int32_data. */
+/* Elements in typed fields; narrow floats are stored as bits in int32_data. */
 static tc_status from_fields(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_type *type,
                              const tc_loc *loc, tc_tensor *out)
 {

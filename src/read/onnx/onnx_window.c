@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_window.c -- builders of convolution and pooling.
  *
- * Padding that our operators cannot have (one side only, wider than half a window) becomes an
- * operator of its own in front. */
+ * Padding that our operators cannot have (one side only, wider than half a window) becomes a pad
+ * operator before them. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -29,7 +29,7 @@ static void take(tc_onnx_node *n, const char *name, int axes, int64_t missing, i
     }
 }
 
-/* How far the padding goes by auto_pad: as much in all as ceil(in / stride) places need. */
+/* Padding by auto_pad: as much in all as ceil(in / stride) positions need. */
 static void pad_by_word(tc_onnx_node *n, window *w, const int64_t *extent, const char *word)
 {
     bool lower = ti_text_eq(word, "SAME_LOWER");
@@ -80,7 +80,7 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
         int64_t slack = x->dim[2 + i] + w.pad[2 * i] + w.pad[2 * i + 1] - reach;
         w.out[i] = slack < 0 ? 0 : (slack + (w.ceil ? w.stride[i] - 1 : 0)) / w.stride[i] + 1;
         if (w.ceil && (w.out[i] - 1) * w.stride[i] >= x->dim[2 + i] + w.pad[2 * i])
-            w.out[i]--; /* one that would begin in the padding behind */
+            w.out[i]--; /* one that would begin in the padding after the input */
         w.even = w.even && w.pad[2 * i] == w.pad[2 * i + 1] && 2 * w.pad[2 * i] <= reach;
     }
     return w;
@@ -100,8 +100,8 @@ static tc_ints befores(tc_build *m, const window *w)
     return list(m, v, w->axes);
 }
 
-/* Padding as an operator; with the numbers that windows past the end reach for, where ceil_mode
- * makes such windows. */
+/* Padding as an operator; with what windows past the end read, where ceil_mode makes such
+ * windows. */
 static tc_val pad_in_front(tc_build *m, tc_val x, window *w, double value)
 {
     TC_STOP_WITH(m, TC_NONE);
@@ -200,7 +200,7 @@ void ti_onnx_build_conv_transpose(tc_onnx_node *n)
 
 /* ---- pooling ---- */
 
-/* Places in a padded plane as places in the whole tensor without padding; column_major: the first
+/* Indices in a padded plane as indices in the whole tensor without padding; column_major: the first
  * spatial axis fastest. */
 static tc_val whole_places(tc_build *m, tc_val at, const tc_type *x, const int64_t *padded,
                            const int64_t *before, bool column_major)
@@ -275,7 +275,7 @@ static tc_val window_sums(tc_build *m, tc_val x, window w)
     return ti_b_2(m, conv, a, x, ones);
 }
 
-/* How many numbers of the input (with: and of its padding) window k of an axis holds. */
+/* How many elements of the input (with: and of its padding) window k of an axis covers. */
 static int64_t held(const window *w, int i, int64_t extent, int64_t k, bool with_padding)
 {
     int64_t step = w->dilation[i], first = k * w->stride[i] - w->pad[2 * i],
@@ -286,7 +286,7 @@ static int64_t held(const window *w, int i, int64_t extent, int64_t k, bool with
     return ti_max_i64(ti_min_i64(reached, w->kernel[i]) - skipped, 0);
 }
 
-/* One number for each place of the window, the same for all channels. */
+/* One value for each position of the window, the same for all channels. */
 static tc_val window_counts(tc_build *m, const tc_type *x, const window *w, bool with_padding)
 {
     int64_t dim[5] = {1, 1};
@@ -397,8 +397,8 @@ static tc_val one_each(tc_build *m, const window *w, int64_t numbers, tc_dtype d
     return ti_b_const(m, t, NULL);
 }
 
-/* Columns [N, C k, places] summed into the windows that they were taken from, each channel by
- * itself; then what was padding is cut away. */
+/* Columns [N, C k, positions] summed into the windows that they were taken from, each channel by
+ * itself; then the padding is cropped. */
 static tc_val sum_columns(tc_build *m, tc_val x, const window *w, tc_ints size)
 {
     const tc_type *t = ti_b_type(m, x);
@@ -502,7 +502,7 @@ void ti_onnx_build_max_unpool(tc_onnx_node *n)
     tc_attr_scatter *a = ti_b_attr(m, scatter, .combine = TC_combine_set, .include_self = true);
     tc_val y = ti_b_3(m, scatter, a, zeros, at, flat);
     y = ti_b_reshape(m, y, t->rank, dim);
-    /* Places count in the shape that the window gives; output_shape adds zeros behind it. */
+    /* The window's own output shape holds; output_shape adds zeros at the end. */
     for (int i = 0; shape.n && i < t->rank; i++)
         pad[2 * i + 1] = shape.v[i] - dim[i];
     ti_onnx_bind(n, 0, ti_b_pad(m, y, pad, 0));

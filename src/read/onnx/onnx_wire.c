@@ -2,9 +2,9 @@
 /* onnx_wire.c -- an ONNX file as protobuf-c takes it: without its weights.
  *
  * protobuf-c copies every field of bytes.  So the file is walked once, tags and lengths only, and
- * written again with each large raw_data replaced by two numbers: where it stands in the file, and
- * its size (fields 1000 and 1001 of onnx.proto).  What is left is a few hundred kilobytes even
- * where the file has gigabytes, which also lifts protobuf-c's own limit of two. */
+ * rewritten with each large raw_data replaced by its offset in the file and its size (fields 1000
+ * and 1001 of onnx.proto).  The rest is a few hundred kilobytes even if the file has gigabytes,
+ * which also lifts protobuf-c's own limit of two. */
 #include "onnx_program.h"
 
 enum { SMALL = 64, DEEPEST = 48 };

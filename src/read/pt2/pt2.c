@@ -2,7 +2,7 @@
 /* pt2.c -- archives of torch.export.save: finds the program in any of its layouts and reads it.
  *
  * Nothing but what a node uses is read.  Each node keeps the Python line and the module that it
- * came from.  What the file says of every result is compared with what our own rules compute. */
+ * came from.  The declared type of every result is compared with the inferred one. */
 #include "pt2_program.h"
 
 enum { SCHEMA_MAJOR = 8 };
@@ -36,6 +36,12 @@ static tc_status find_program(tc_pt2 *reader, tc_member **program)
                     "torch.export.save(torch.export.export(model, args), path)");
         else if (a->n_member && ti_text_ends(a->member[0].name, ".npy"))
             ti_note(ctx, loc, "it holds NumPy arrays: data goes to --calib, --data or -i");
+        else if (ti_archive_find(a, "model.weights.h5"))
+            ti_note(ctx, loc, "it is a Keras model: write a .tflite of it with "
+                              "tf.lite.TFLiteConverter.from_keras_model(model).convert()");
+        else
+            ti_note(ctx, loc, "unpack it first if it has a model in it%s%s",
+                    a->n_member ? "; it begins with " : "", a->n_member ? a->member[0].name : "");
         return status;
     }
     const char *prefix = ti_text_format(&reader->work, "%smodels/", reader->root);

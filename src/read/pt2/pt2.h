@@ -14,7 +14,7 @@
 
 /* The node being imported. */
 typedef struct tc_pt2_node {
-    tc_build m; /* a node for every step: a view's steps are gone back node by node */
+    tc_build m; /* a node for every step: views are traced back node by node */
     struct tc_pt2 *reader;
     const struct tc_pt2_row *row;
     const char *target; /* "aten.add.Tensor": without "torch.ops." */
@@ -43,26 +43,23 @@ tc_dtype ti_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing);
 /* A message: the argument is missing or not `expected`. */
 void ti_pt2_bad_argument(tc_pt2_node *n, const char *arg, const char *expected);
 
-/* A Scalar or Tensor argument as a value.  A number becomes a rank-0 constant that takes part in
- * type promotion as PyTorch's numbers do beside `other`: it never widens within its own
- * category. */
+/* A Scalar or Tensor argument as a value.  A number becomes a rank-0 constant that is promoted as
+ * PyTorch does with `other`: it never widens within its own category. */
 tc_val ti_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other);
 
-/* What the file says of result i: its type (dims and dtype). */
+/* The declared type of result i (dims and dtype). */
 const tc_type *ti_pt2_result_type(tc_pt2_node *n, int i);
 
 /* Result i of the node is this value; importers call it once per result they make. */
 void ti_pt2_bind(tc_pt2_node *n, int i, tc_val value);
 
-/* `view` shows part of `base` (slice, select, reshape, permute, ...): an in-place change of one is
- * seen in the other.  Movement importers whose ATen operator returns a view call it after
- * binding. */
-void ti_pt2_view(tc_pt2_node *n, tc_val base, tc_val view);
+/* The tensor of an argument holds this value from here on. */
+void ti_pt2_write_argument(tc_pt2_node *n, const char *arg, tc_val value);
 
 /* Elements [start, end) by step along an axis, as Python counts: negative from the end, clamped. */
 tc_val ti_pt2_slice(tc_pt2_node *n, tc_val x, int64_t axis, int64_t start, int64_t end,
                     int64_t step);
-/* What that comes to, as the operator's attributes. */
+/* Its value, as the operator's attributes. */
 tc_attr_slice *ti_pt2_slice_attr(tc_pt2_node *n, const tc_type *x, int64_t axis, int64_t start,
                                  int64_t end, int64_t step);
 
@@ -72,33 +69,53 @@ bool ti_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out);
 /* A Tensor[] without holes. */
 tc_val *ti_pt2_list_of(tc_pt2_node *n, const char *arg, int *count);
 
-/* Bind the one result; `view`: it shows the numbers of `base` (0: a copy). */
-void ti_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view);
+/* Bind the one result, unless something has failed. */
+void ti_pt2_result(tc_pt2_node *n, tc_val value);
+
+/* How ATen's result aliases its first operand's storage: an in-place change of one is seen in the
+ * other.  Of a list of operands, result i aliases operand i. */
+typedef enum tc_pt2_shows {
+    TC_PT2_COPY,      /* nothing */
+    TC_PT2_PART,      /* some or all of its elements, always */
+    TC_PT2_RESHAPED,  /* all of them, where strides can express the new shape; or it is a copy */
+    TC_PT2_SAME,      /* it is the operand */
+    TC_PT2_ITSELF,    /* it is the operand, or a copy of another type or layout */
+    TC_PT2_RESOLVED,  /* it is the operand, or a copy of one that is conjugated or negated */
+    TC_PT2_MOVED,     /* its elements, where the importer only moves them */
+    TC_PT2_STORAGE,   /* elements of the storage, by its own strides and offset */
+    TC_PT2_CONJUGATE, /* its elements, conjugated when they are read */
+    TC_PT2_NEGATED,   /* its elements, negated when they are read */
+    TC_PT2_AS_PAIRS,  /* complex numbers as pairs */
+    TC_PT2_AS_COMPLEX, /* pairs as complex numbers */
+    TC_PT2_BITS,       /* its bits as another element type */
+    TC_PT2_WRITTEN     /* the result is written into it, without a '_' in the name */
+} tc_pt2_shows;
 
 /* One row of an importer table: its targets, the function that imports them or what they become
  * (../recipe.h); `op` and `extra` let one function serve a family.
  *
  * Targets: "elu" is aten.elu.default, "add.Tensor" aten.add.Tensor; those of other libraries have
  * two dots, or ':' before them.  A trailing '_' before the overload ("aten.add_.Tensor") is looked
- * up as its functional twin when it has no row of its own, and its result bound in place of argument
- * "self" (or the schema's first). */
+ * up as its functional twin when it has no row of its own, and its result is written into the first
+ * operand; "aten.add.out" likewise, and the result is written into `out`. */
 typedef struct tc_pt2_row {
     const char *targets;
     void (*import)(tc_pt2_node *n);
     tc_op op; /* COUNT: several, or the recipe's */
     double extra;
     const char *recipe;
+    tc_pt2_shows shows;
 } tc_pt2_row;
-#define ROW(targets, import, op, extra) {targets, import, TC_OP_##op, extra, NULL}
+#define ROW(targets, import, op, extra) {targets, import, TC_OP_##op, extra, NULL, TC_PT2_COPY}
+#define VIEW_ROW(targets, import, op, shows) {targets, import, TC_OP_##op, 0, NULL, TC_PT2_##shows}
 
 void ti_pt2_import_recipe(tc_pt2_node *n);
-/* The node becomes what the recipe says. */
-void ti_pt2_follow(tc_pt2_node *n, const char *recipe);
 
 /* Ended by a row without target. */
 extern const tc_pt2_row tc_pt2_eltwise[], tc_pt2_copy[], tc_pt2_product[], tc_pt2_window[],
-    tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_reduce[], tc_pt2_factory[],
+    tc_pt2_nn[], tc_pt2_move[], tc_pt2_arrange[], tc_pt2_index[], tc_pt2_rank[], tc_pt2_norm[],
+    tc_pt2_difference[], tc_pt2_factory[],
     tc_pt2_signal[], tc_pt2_quant[], tc_pt2_torchao[], tc_pt2_experts[], tc_pt2_pattern[],
-    tc_pt2_data[], tc_pt2_recipes[];
+    tc_pt2_data[], tc_pt2_storage[], tc_pt2_bits[], tc_pt2_recipes[];
 
 #endif

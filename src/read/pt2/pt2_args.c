@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_args.c -- a node's arguments by schema name, and its results. */
+/* pt2_args.c -- a node's arguments by schema name. */
 #include "pt2_program.h"
 
 #include "../../num/load.h"
@@ -31,8 +31,7 @@ const tc_json *ti_pt2_arg_at(tc_pt2_node *n, int i, tc_str *tag)
     return ti_json_only(ti_json_get(arg, "arg"), tag);
 }
 
-/* NULL: missing, or None. */
-static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
+const tc_json *ti_pt2_arg(tc_pt2_node *n, const char *name, tc_str *tag)
 {
     const tc_json *arg = ti_json_first(ti_json_get(n->json, "inputs"));
     size_t size = strlen(name);
@@ -55,6 +54,12 @@ static const tc_json *find(tc_pt2_node *n, const char *name, tc_str *tag)
 tc_pt2_name *ti_pt2_name_of(tc_pt2_scope *scope, tc_str name)
 {
     return ti_map_get(&scope->name, name);
+}
+
+const tc_json *ti_pt2_meta(tc_pt2_scope *scope, const tc_json *named)
+{
+    tc_str name = ti_json_text(&scope->reader->work, ti_json_get(named, "name"));
+    return name.p ? ti_map_get(&scope->declared, name) : NULL;
 }
 
 tc_pt2_cell *ti_pt2_cell_of(tc_pt2_node *n, const tc_json *named)
@@ -102,8 +107,6 @@ tc_val ti_pt2_value(tc_pt2_node *n, const tc_json *named)
     if (!cell)
         return TC_NONE;
     n->m.status = ti_pt2_current(n->m.g, cell, n->m.loc, &val);
-    tc_grow(&work->scope->reader->work, work->read, work->n_read, work->cap_read);
-    work->read[work->n_read++] = cell;
     if (n->m.status == TC_OK && work->scope->autocast)
         val = autocast(n, val);
     return n->m.status == TC_OK ? val : TC_NONE;
@@ -114,19 +117,19 @@ tc_val ti_pt2_value(tc_pt2_node *n, const tc_json *named)
 bool ti_pt2_has(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
-    return find(n, arg, &tag) != NULL;
+    return ti_pt2_arg(n, arg, &tag) != NULL;
 }
 
 bool ti_pt2_is_tensor(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
-    return find(n, arg, &tag) && ti_str_is(tag, "as_tensor");
+    return ti_pt2_arg(n, arg, &tag) && ti_str_is(tag, "as_tensor");
 }
 
 tc_val ti_pt2_tensor_opt(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     if (value && !ti_str_is(tag, "as_tensor"))
         ti_pt2_bad_argument(n, arg, "a tensor");
     return value && n->m.status == TC_OK ? ti_pt2_value(n, value) : TC_NONE;
@@ -158,7 +161,7 @@ tc_val *ti_pt2_values(tc_pt2_node *n, const tc_json *json, tc_str tag, int *coun
 tc_val *ti_pt2_tensors(tc_pt2_node *n, const char *arg, int *count)
 {
     tc_str tag;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     tc_val *list = value ? ti_pt2_values(n, value, tag, count) : NULL;
     if (!list) {
         *count = 0;
@@ -216,7 +219,7 @@ tc_pt2_number ti_pt2_number_of(tc_pt2_scope *scope, const tc_json *json, tc_str 
 static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expected, bool *found)
 {
     tc_str tag;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     tc_pt2_number none = {TC_PT2_NOTHING, 0, 0};
     *found = value != NULL;
     if (!value || n->m.status != TC_OK)
@@ -224,6 +227,8 @@ static tc_pt2_number number(tc_pt2_node *n, const char *arg, const char *expecte
     tc_pt2_number result = ti_pt2_number_of(n->work->scope, value, tag);
     if (result.kind == TC_PT2_BROKEN)
         ti_pt2_fail_again(n);
+    if (result.kind == TC_PT2_NOTHING && ti_pt2_later(n, arg))
+        ti_pt2_tell_later(n);
     if (result.kind == TC_PT2_NOTHING)
         ti_pt2_bad_argument(n, arg, expected);
     return result;
@@ -259,7 +264,7 @@ bool ti_pt2_bool(tc_pt2_node *n, const char *arg, bool missing)
     return !found ? missing : v.f != 0;
 }
 
-/* The elements of a list of numbers, whichever of its spellings the file uses. */
+/* The elements of a list of numbers, in any of the file's spellings. */
 static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
 {
     static const struct {
@@ -268,7 +273,7 @@ static tc_pt2_number *numbers(tc_pt2_node *n, const char *arg, int32_t *count)
                     {"as_bools", "as_bool"},         {"as_sym_ints", "as_sym_int"},
                     {"as_sym_floats", "as_sym_float"}, {"as_sym_bools", "as_sym_bool"}};
     tc_str tag;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     *count = 0;
     if (!value || n->m.status != TC_OK || (ti_str_is(tag, "as_tensors") && value->n == 0))
         return NULL;
@@ -322,7 +327,7 @@ tc_floats ti_pt2_floats(tc_pt2_node *n, const char *arg)
 const char *ti_pt2_text(tc_pt2_node *n, const char *arg, const char *missing)
 {
     tc_str tag;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     if (value && !(ti_str_is(tag, "as_string") && ti_json_is(value, TC_JSON_TEXT)))
         ti_pt2_bad_argument(n, arg, "text");
     if (!value || n->m.status != TC_OK)
@@ -334,7 +339,7 @@ tc_dtype ti_pt2_dtype(tc_pt2_node *n, const char *arg, tc_dtype missing)
 {
     tc_str tag;
     int64_t code = 0;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     if (!value || n->m.status != TC_OK)
         return missing;
     if (!ti_str_is(tag, "as_scalar_type") || !ti_json_i64(value, &code))
@@ -360,8 +365,8 @@ static tc_val scalar(tc_pt2_node *n, tc_dtype dtype, tc_pt2_number v)
     return ti_graph_const(n->m.g, t.type, t.data, NULL, n->m.loc);
 }
 
-/* The element type a number takes beside a tensor of type `beside`: the tensor's own, unless the
- * number is of a higher category. */
+/* The element type of a number combined with a tensor of type `beside`: the tensor's own, unless
+ * the number is of a higher category. */
 static tc_dtype number_type(tc_pt2_kind kind, tc_dtype beside)
 {
     bool is_bool = beside == TC_bool || beside == TC_none;
@@ -377,7 +382,7 @@ static tc_val complex_number(tc_pt2_node *n, const char *arg)
 {
     tc_str tag;
     double re, im;
-    const tc_json *value = find(n, arg, &tag);
+    const tc_json *value = ti_pt2_arg(n, arg, &tag);
     if (!value || n->m.status != TC_OK || !ti_str_is(tag, "as_complex") ||
         !ti_json_f64(ti_json_get(value, "real"), &re) ||
         !ti_json_f64(ti_json_get(value, "imag"), &im))
@@ -393,144 +398,19 @@ tc_val ti_pt2_operand(tc_pt2_node *n, const char *arg, tc_val other)
     bool found;
     if (ti_pt2_is_tensor(n, arg))
         return ti_pt2_tensor(n, arg);
-    tc_val pair = complex_number(n, arg);
+    tc_val pair = complex_number(n, arg), later = ti_pt2_later(n, arg);
     if (pair)
         return pair;
+    tc_dtype beside = other && n->m.status == TC_OK ? ti_type_of(n->m.g, other)->dtype : TC_none;
+    if (later) {
+        bool real = ti_is_float(ti_type_of(n->m.g, later)->dtype);
+        return ti_b_cast(&n->m, later, number_type(real ? TC_PT2_FLOAT : TC_PT2_INT, beside));
+    }
     tc_pt2_number v = number(n, arg, "a number or a tensor", &found);
     if (!found)
         ti_pt2_bad_argument(n, arg, "a number or a tensor");
     TC_STOP_WITH(&n->m, TC_NONE);
-    return scalar(n, number_type(v.kind, other ? ti_type_of(n->m.g, other)->dtype : TC_none), v);
-}
-
-/* Results */
-
-static tc_pt2_slot *result_at(tc_pt2_node *n, int i)
-{
-    TC_STOP_WITH(&n->m, NULL);
-    if (i < 0 || i >= n->n_result) {
-        n->m.status = ti_error(n->m.ctx, n->m.loc, TC_E_STRUCTURE,
-                             "'%s' has %d results here, and makes more", n->target, n->n_result);
-        return NULL;
-    }
-    return &n->work->result[i];
-}
-
-const tc_type *ti_pt2_result_type(tc_pt2_node *n, int i)
-{
-    tc_pt2_slot *r = result_at(n, i);
-    return r ? ti_pt2_declared(n->work->scope, r->name, n->m.loc, &n->m.status) : NULL;
-}
-
-/* Sizes that the export could not know are those of what was computed. */
-static void learn_sizes(tc_pt2_scope *scope, const tc_json *meta, const tc_type *type)
-{
-    const tc_json *sizes = ti_json_get(meta, "sizes"), *size = ti_json_first(sizes);
-    if (!ti_json_is(sizes, TC_JSON_LIST) || sizes->n != (uint32_t)type->rank)
-        return;
-    for (int axis = 0; size; size = size->next)
-        ti_pt2_learn(scope->reader, size, type->dim[axis++]);
-}
-
-static void check_type(tc_pt2_node *n, const tc_pt2_slot *r, tc_val value)
-{
-    tc_pt2_scope *scope = n->work->scope;
-    const tc_json *meta = ti_map_get(&scope->declared, r->name);
-    if (!meta)
-        return;
-    const tc_type *computed = ti_type_of(n->m.g, value);
-    learn_sizes(scope, meta, computed);
-    const tc_type *declared = ti_pt2_declared(scope, r->name, n->m.loc, &n->m.status);
-    if (!declared || declared == computed)
-        return;
-    tc_mark mark = ti_arena_mark(&n->m.ctx->scratch);
-    n->m.status =
-        ti_error(n->m.ctx, n->m.loc, TC_E_MISMATCH,
-                 "node '%s' ('%s'): the file declares '%.*s' as %s, inferred is %s",
-                     n->m.loc->node,
-                 n->target, (int)r->name.n, r->name.p, ti_type_text(&n->m.ctx->scratch, declared),
-                 ti_type_text(&n->m.ctx->scratch, computed));
-    ti_arena_rewind(&n->m.ctx->scratch, mark);
-}
-
-static void name_result(tc_pt2_node *n, tc_pt2_slot *r, tc_pt2_cell *cell)
-{
-    tc_pt2_scope *scope = n->work->scope;
-    tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
-    *name = (tc_pt2_name){.kind = TC_PT2_CELL, .cell = cell};
-    *ti_map_at(&scope->name, r->name) = name;
-    r->cell = cell;
-}
-
-/* x broadcast to the type of the tensor that it is written into. */
-static tc_val fit(tc_pt2_node *n, tc_val x, const tc_type *into)
-{
-    x = ti_b_cast(&n->m, x, into->dtype);
-    if (n->m.status != TC_OK || ti_type_of(n->m.g, x) == into)
-        return x;
-    tc_ints shape = ti_ints_copy(&n->m.ctx->arena, into->dim, into->rank);
-    return ti_b_1(&n->m, expand, ti_b_attr(&n->m, shape, shape), x);
-}
-
-/* In-place operators: result 0 and the argument are both this value from here on, and so is what
- * the argument is a view of (pt2.c writes it back through the chain of views). */
-static void bind_inplace(tc_pt2_node *n, const char *arg, tc_val value)
-{
-    tc_str tag;
-    const tc_json *named = find(n, arg, &tag);
-    if (!named || !ti_str_is(tag, "as_tensor"))
-        ti_pt2_bad_argument(n, arg, "a tensor");
-    tc_pt2_cell *cell = n->m.status == TC_OK ? ti_pt2_cell_of(n, named) : NULL;
-    if (!cell)
-        return;
-    value = fit(n, value, ti_type_of(n->m.g, cell->val));
-    if (n->m.status == TC_OK && value != cell->val)
-        n->m.status = ti_pt2_write(n->m.g, &n->work->scope->reader->work, cell, value, n->m.loc);
-    tc_pt2_slot *r = n->n_result && n->m.status == TC_OK ? result_at(n, 0) : NULL;
-    if (!r || !r->tensor)
-        return;
-    check_type(n, r, value);
-    name_result(n, r, cell);
-}
-
-void ti_pt2_bind(tc_pt2_node *n, int i, tc_val value)
-{
-    if (n->work->in_place && i == 0) {
-        const tc_json *first = ti_json_first(ti_json_get(n->json, "inputs"));
-        tc_str arg = ti_json_text(&n->m.ctx->arena, ti_json_get(first, "name"));
-        bind_inplace(n, ti_text_copy(&n->m.ctx->arena, arg), value);
-        return;
-    }
-    tc_pt2_slot *r = result_at(n, i);
-    if (!r || !r->tensor)
-        return;
-    if (ti_pt2_name_of(n->work->scope, r->name))
-        n->m.status =
-            ti_error(n->m.ctx, n->m.loc, TC_E_ORDER, "'%.*s' is defined twice", (int)r->name.n,
-                     r->name.p);
-    else
-        check_type(n, r, value);
-    TC_STOP(&n->m);
-    tc_pt2_cell *cell = tc_new(&n->work->scope->reader->work, tc_pt2_cell);
-    cell->val = value;
-    name_result(n, r, cell);
-    tc_value *made = ti_value_of(n->m.g, value);
-    if (!made->name && !made->data)
-        made->name = ti_intern(n->m.ctx, r->name);
-}
-
-void ti_pt2_bind_number(tc_pt2_node *n, int i, tc_pt2_number v)
-{
-    tc_pt2_slot *r = result_at(n, i);
-    if (!r || r->tensor)
-        return;
-    tc_pt2_scope *scope = n->work->scope;
-    tc_pt2_name *name = tc_new(&scope->reader->work, tc_pt2_name);
-    *name = (tc_pt2_name){.kind = v.kind, .number = v};
-    *ti_map_at(&scope->name, r->name) = name;
-    if (v.kind == TC_PT2_INT && scope->numbers)
-        ti_pt2_learn(scope->reader,
-                     ti_json_get(scope->numbers, ti_text_copy(&scope->reader->work, r->name)), v.i);
+    return scalar(n, number_type(v.kind, beside), v);
 }
 
 /* What many importers share */
@@ -565,12 +445,4 @@ tc_val *ti_pt2_list_of(tc_pt2_node *n, const char *arg, int *count)
             ti_b_bad(&n->m, TC_E_ARGUMENT, "None in a list of tensors");
     *count = n->m.status == TC_OK ? *count : 0;
     return list;
-}
-
-void ti_pt2_result(tc_pt2_node *n, tc_val base, tc_val value, double view)
-{
-    TC_STOP(&n->m);
-    ti_pt2_bind(n, 0, value);
-    if (view != 0)
-        ti_pt2_view(n, base, value);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_arrange.c -- importers of operators that join, repeat and turn tensors, give them borders,
- * and read them along diagonals and strides.  A row's `extra` is 1 when ATen returns a view, 0 for
- * a copy, unless the importer says otherwise. */
+/* pt2_arrange.c -- importers of operators that concatenate, repeat, rotate and pad tensors, and
+ * read them along diagonals. */
 #include "pt2.h"
 
 /* Joining. */
@@ -38,7 +37,7 @@ static void join(tc_pt2_node *n, tc_op op, tc_val *x, int count, int64_t axis)
     if (n->m.status == TC_OK && !kept)
         ti_b_bad(&n->m, TC_E_ARGUMENT, "there is nothing to concatenate");
     const void *attr = ti_b_attr(&n->m, axis, axis);
-    ti_pt2_result(n, TC_NONE, ti_b_op(&n->m, op, attr, x, kept), 0);
+    ti_pt2_result(n, ti_b_op(&n->m, op, attr, x, kept));
 }
 
 static void import_join(tc_pt2_node *n)
@@ -90,9 +89,7 @@ static void import_repeat(tc_pt2_node *n)
     int64_t *repeats = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)(given.n + lead));
     for (int i = 0; i < given.n + lead; i++)
         repeats[i] = i < lead ? 1 : given.v[i - lead];
-    ti_pt2_result(
-        n, x, ti_b_1(&n->m, repeat, ti_b_attr(&n->m, repeat, {given.n + lead, repeats}), x),
-        0);
+    ti_pt2_result(n, ti_b_1(&n->m, repeat, ti_b_attr(&n->m, repeat, {given.n + lead, repeats}), x));
 }
 
 /* A quarter turn is a flip and a transpose, half a turn two flips. */
@@ -112,7 +109,7 @@ static void import_rot90(tc_pt2_node *n)
     tc_val y = ti_b_1(&n->m, flip, ti_b_attr(&n->m, flip, axes), x);
     if (k % 2)
         y = ti_b_swap(&n->m, y, (int)plane[0], (int)plane[1]);
-    ti_pt2_result(n, x, y, 0);
+    ti_pt2_result(n, y);
 }
 
 static void import_roll(tc_pt2_node *n)
@@ -127,7 +124,7 @@ static void import_roll(tc_pt2_node *n)
         axes[i] = ti_b_axis(&n->m, dims.v[i], t->rank);
     const void *attr = ti_b_attr(&n->m, roll, shifts, {dims.n ? dims.n : 1, axes});
     tc_val y = ti_b_1(&n->m, roll, attr, from);
-    ti_pt2_result(n, x, dims.n ? y : ti_b_reshape_as(&n->m, y, t), 0);
+    ti_pt2_result(n, dims.n ? y : ti_b_reshape_as(&n->m, y, t));
 }
 
 /* Borders: PyTorch lists them from the last axis, ours from the first. */
@@ -143,7 +140,7 @@ static void pad(tc_pt2_node *n, tc_val x, tc_ints given, tc_field_pad_mode mode,
     for (int i = 0; i < given.n; i++)
         list[2 * (rank - 1 - i / 2) + i % 2] = given.v[i];
     tc_ints all = ti_ints_copy(&n->m.ctx->arena, list, 2 * rank);
-    ti_pt2_result(n, x, ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, all, mode, value), x), 0);
+    ti_pt2_result(n, ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, all, mode, value), x));
 }
 
 static void import_pad(tc_pt2_node *n)
@@ -181,8 +178,8 @@ static tc_val diagonal(tc_pt2_node *n, tc_val x, int64_t offset, int64_t dim1, i
     return ti_b_1(&n->m, diagonal, ti_b_attr(&n->m, diagonal, offset, a, b), x);
 }
 
-/* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, moved so that
- * its numbers stand in their columns, and keeps the one on the diagonal. */
+/* The last axis of x on a diagonal of zeros, as two new last axes: every row holds x, shifted so
+ * that its elements are in their columns, and keeps the one on the diagonal. */
 static tc_val embed(tc_pt2_node *n, tc_val x, int64_t offset)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
@@ -221,7 +218,7 @@ static void import_diag_embed(tc_pt2_node *n)
     int64_t a = ti_b_axis(&n->m, dim1, rank), b = ti_b_axis(&n->m, dim2, rank), perm[TC_MAX_RANK];
     for (int i = 0; i < rank; i++)
         perm[i] = i == a ? rank - 2 : i == b ? rank - 1 : from++;
-    ti_pt2_result(n, y, ti_b_permute(&n->m, y, perm), 0);
+    ti_pt2_result(n, ti_b_permute(&n->m, y, perm));
 }
 
 static void import_diag(tc_pt2_node *n)
@@ -230,32 +227,34 @@ static void import_diag(tc_pt2_node *n)
     int64_t offset = ti_pt2_int(n, "diagonal", 0);
     TC_STOP(&n->m);
     bool matrix = ti_b_type(&n->m, x)->rank == 2;
-    ti_pt2_result(n, x, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset), 0);
+    ti_pt2_result(n, matrix ? diagonal(n, x, offset, 0, 1) : embed(n, x, offset));
 }
 
-/* Strides count from the start of what x's numbers are stored in: that must be x itself. */
-static bool owns_storage(const tc_pt2_node *n, tc_val x)
+/* All elements of x on a diagonal. */
+static void import_diagflat(tc_pt2_node *n)
 {
-    const tc_node *def = ti_def(n->m.g, x);
-    while (def && (def->op == TC_OP_reshape || def->op == TC_OP_identity))
-        def = ti_def(n->m.g, def->in[0]);
-    return !def || !(tc_ops[def->op].traits & T_MOVES) || def->op == TC_OP_cat ||
-           def->op == TC_OP_stack || def->op == TC_OP_pad || def->op == TC_OP_repeat ||
-           def->op == TC_OP_index;
+    tc_val x = ti_b_flat(&n->m, ti_pt2_tensor(n, "self"));
+    ti_pt2_result(n, embed(n, x, ti_pt2_int(n, "offset", 0)));
 }
 
-static void import_as_strided(tc_pt2_node *n)
+/* One number on the diagonal; wrap: it begins again below the square that a high matrix ends with. */
+static void import_fill_diagonal(tc_pt2_node *n)
 {
-    tc_val x = ti_pt2_tensor(n, "self");
-    tc_ints size = ti_pt2_ints(n, "size"), stride = ti_pt2_ints(n, "stride");
-    int64_t offset = ti_pt2_int(n, "storage_offset", 0);
+    tc_val x = ti_pt2_tensor(n, "self"), value = ti_pt2_operand(n, "fill_value", x);
+    bool wrap = ti_pt2_bool(n, "wrap", false);
     TC_STOP(&n->m);
-    if (!owns_storage(n, x)) {
-        ti_b_unsupported(&n->m, "strides over a tensor that is itself a view");
-        return;
+    const tc_type *t = ti_b_type(&n->m, x);
+    int64_t count = tc_type_count(t), side = t->rank ? t->dim[0] : 0, step = 0;
+    for (int i = 0; i < t->rank; i++) {
+        side = ti_min_i64(side, t->dim[i]);
+        step = step * t->dim[i] + 1;
     }
-    const void *attr = ti_b_attr(&n->m, as_strided, size, stride, offset);
-    ti_pt2_result(n, x, ti_b_1(&n->m, as_strided, attr, x), n->row->extra);
+    int64_t most = wrap && t->rank == 2 ? count : ti_min_i64(count, side * step);
+    tc_tensor mask = ti_b_tensor(&n->m, TC_bool, t->rank, t->dim);
+    for (int64_t i = 0; i < most && step; i += step)
+        ((uint8_t *)mask.data)[i] = 1;
+    value = ti_b_cast(&n->m, value, t->dtype);
+    ti_pt2_result(n, ti_b_where(&n->m, ti_b_const(&n->m, mask, NULL), value, x));
 }
 
 const tc_pt2_row tc_pt2_arrange[] = {
@@ -276,7 +275,7 @@ const tc_pt2_row tc_pt2_arrange[] = {
         import_border_pad, pad, TC_pad_mode_replicate),
     ROW("diag_embed", import_diag_embed, where, 0),
     ROW("diag", import_diag, diagonal, 0),
-    ROW("as_strided", import_as_strided, as_strided, 1),
-    ROW("as_strided_copy", import_as_strided, as_strided, 0),
+    ROW("diagflat", import_diagflat, where, 0),
+    ROW("fill_diagonal", import_fill_diagonal, where, 0),
     {0},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_control.c -- higher-order operators: cond and while_loop become graphs of the module,
- * wrappers that only run a graph are unfolded in place, map and scan once for every row. */
+ * wrappers that only run a graph are inlined, map and scan unrolled by row. */
 #include "pt2_program.h"
 
 #include "../../num/load.h"
@@ -39,19 +39,29 @@ static tc_str input_name(tc_pt2_scope *scope, const tc_json *input)
     return ti_json_text(&scope->reader->work, ti_json_get(ti_json_get(input, "as_tensor"), "name"));
 }
 
-/* A value of the sub-graph's scope as its result. */
-static tc_status output_value(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json *output,
-                              tc_val *out)
+/* A tensor of the sub-graph's scope that is its result; NULL with a message. */
+static tc_pt2_cell *output_cell(tc_pt2_node *n, tc_pt2_scope *scope, const tc_json *output)
 {
     tc_str name = input_name(scope, output);
     tc_pt2_name *entry = name.p ? ti_pt2_name_of(scope, name) : NULL;
-    if (!entry || entry->kind != TC_PT2_CELL)
-        return ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
-                              "'%s': a graph that returns something other than tensors", n->target);
-    return ti_pt2_current(scope->g, entry->cell, n->m.loc, out);
+    if (entry && entry->kind == TC_PT2_CELL)
+        return entry->cell;
+    n->m.status =
+        ti_unsupported(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
+                       "'%s': a graph that returns something other than tensors", n->target);
+    return NULL;
 }
 
-/* Import argument i as a graph of its own whose inputs are of the operands' types. */
+/* Its value at the end of the graph. */
+static tc_val output_value(tc_pt2_node *n, tc_graph *g, tc_pt2_cell *cell)
+{
+    tc_val val = TC_NONE;
+    if (n->m.status == TC_OK)
+        n->m.status = ti_pt2_current(g, cell, n->m.loc, &val);
+    return val;
+}
+
+/* Import argument i as a separate graph whose inputs have the operands' types. */
 static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int n_operand)
 {
     const tc_json *arg = graph_at(n, i);
@@ -72,6 +82,7 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
         }
         tc_pt2_cell *cell = tc_new(&reader->work, tc_pt2_cell);
         cell->val = ti_graph_input(g, ti_type_of(n->m.g, operand[k]), ti_intern(n->m.ctx, name));
+        cell->meta = ti_map_get(&scope.declared, name);
         bind_input(&scope, name, cell);
     }
     if (k != n_operand)
@@ -79,11 +90,8 @@ static tc_graph *import_graph(tc_pt2_node *n, int i, const tc_val *operand, int 
     if (n->m.status == TC_OK)
         n->m.status = ti_pt2_graph(&scope, graph);
     for (const tc_json *output = ti_json_first(ti_json_get(graph, "outputs"));
-         output && n->m.status == TC_OK; output = output->next) {
-        tc_val val = TC_NONE;
-        n->m.status = output_value(n, &scope, output, &val);
-        ti_graph_output(g, val);
-    }
+         output && n->m.status == TC_OK; output = output->next)
+        ti_graph_output(g, output_value(n, g, output_cell(n, &scope, output)));
     return n->m.status == TC_OK ? g : NULL;
 }
 
@@ -127,7 +135,7 @@ static tc_val *operands_at(tc_pt2_node *n, int i, int *count)
 /* Import argument i into the graph that is being built, its inputs bound to the cells given; what
  * it returns is written to `out`, which has room for `room`.  How many they are, or -1. */
 static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast,
-                        tc_val *out, int room)
+                        tc_pt2_cell **out, int room)
 {
     const tc_json *arg = graph_at(n, i);
     if (!arg)
@@ -156,18 +164,19 @@ static int inline_graph(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, b
         if (k == room)
             ti_b_bad(&n->m, TC_E_STRUCTURE, "a graph that returns more than the operator does");
         else
-            n->m.status = output_value(n, &scope, output, &out[k]);
+            out[k] = output_cell(n, &scope, output);
     }
     return n->m.status == TC_OK ? k : -1;
 }
 
-/* The same; what it returns are the node's results. */
+/* The same; what it returns are the node's results: the same tensors, which may be views of what it
+ * was called with. */
 static void unfold(tc_pt2_node *n, int i, tc_pt2_cell **cell, int n_cell, bool autocast)
 {
-    tc_val *out = tc_new_n(&n->m.ctx->arena, tc_val, (size_t)n->n_result);
+    tc_pt2_cell **out = tc_new_n(&n->m.ctx->arena, tc_pt2_cell *, (size_t)n->n_result);
     int count = inline_graph(n, i, cell, n_cell, autocast, out, n->n_result);
-    for (int k = 0; k < count; k++)
-        ti_pt2_bind(n, k, out[k]);
+    for (int k = 0; k < count && n->m.status == TC_OK; k++)
+        ti_pt2_bind_cell(n, k, out[k]);
 }
 
 /* The cells of the tensors in argument i, a list, or in all arguments from i on. */
@@ -280,12 +289,12 @@ static void import_while(tc_pt2_node *n)
 /* ---- a graph for every row ---- */
 
 typedef struct rows {
-    tc_val *carried, *of, *more; /* from turn to turn; tensors whose rows it takes; the others */
+    tc_val *carried, *of, *more; /* carried state; tensors sliced by row; the others */
     int n_carried, n_of, n_more, n_given; /* n_given: results that are stacked */
     int64_t length;
 } rows;
 
-/* The turns are laid out one behind the other: so many, and so many rows in all. */
+/* Unrolled: the number of iterations, and of rows in all. */
 static bool fit_rows(tc_pt2_node *n, rows *r)
 {
     enum { MOST = 4096 };
@@ -318,8 +327,8 @@ static void each_row(tc_pt2_node *n, rows *r)
     tc_arena *arena = &n->m.ctx->arena;
     int n_cell = r->n_carried + r->n_of + r->n_more, n_out = n->n_result;
     tc_pt2_cell **cell = tc_new_n(arena, tc_pt2_cell *, (size_t)n_cell);
-    tc_val *out = tc_new_n(arena, tc_val, (size_t)n_out),
-           *given = tc_new_n(arena, tc_val, (size_t)(r->n_given * r->length));
+    tc_pt2_cell **out = tc_new_n(arena, tc_pt2_cell *, (size_t)n_out);
+    tc_val *given = tc_new_n(arena, tc_val, (size_t)(r->n_given * r->length));
     for (int64_t i = 0; i < r->length && n->m.status == TC_OK; i++) {
         int k = 0;
         for (int c = 0; c < r->n_carried; c++)
@@ -334,12 +343,14 @@ static void each_row(tc_pt2_node *n, rows *r)
         if (got >= 0 && got != n_out)
             ti_b_bad(&n->m, TC_E_STRUCTURE, "its graph returns less than the operator does");
         for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
+            tc_val val = output_value(n, n->m.g, out[c]);
+            TC_STOP(&n->m);
             if (c >= r->n_carried)
-                given[(c - r->n_carried) * r->length + i] = out[c];
-            else if (ti_type_of(n->m.g, out[c]) != ti_type_of(n->m.g, r->carried[c]))
+                given[(c - r->n_carried) * r->length + i] = val;
+            else if (ti_type_of(n->m.g, val) != ti_type_of(n->m.g, r->carried[c]))
                 ti_b_bad(&n->m, TC_E_STRUCTURE, "its body does not return its state");
             else
-                r->carried[c] = out[c];
+                r->carried[c] = val;
         }
     }
     for (int c = 0; c < n_out && n->m.status == TC_OK; c++) {
@@ -406,7 +417,6 @@ const tc_pt2_row tc_pt2_control[] = {
     ROW(":higher_order.scan", import_scan, stack, 0),
     ROW(":higher_order.wrap_with_set_grad_enabled", import_wrapper, COUNT, 1),
     ROW(":higher_order.wrap_with_autocast", import_autocast, COUNT, 4),
-    ROW("as_strided_scatter", ti_pt2_as_strided_scatter, as_strided, 0),
     ROW("_assert_tensor_metadata _assert_scalar _assert_async _assert_async.msg "
         "_functional_assert_scalar _functional_assert_async.msg _functional_sym_constrain_range "
         "_functional_sym_constrain_range_for_size _print sym_constrain_range "

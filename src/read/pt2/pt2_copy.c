@@ -1,39 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_copy.c -- importers of conversions, copies, other names for a tensor, and dropout at
  * inference. */
-#include "pt2_program.h"
-
-/* Whether self and result are laid out alike, by the strides that the file gives for both. */
-static bool same_layout(tc_pt2_node *n)
-{
-    tc_pt2_scope *scope = n->work->scope;
-    tc_arena *work = &scope->reader->work;
-    tc_str tag;
-    const tc_json *named = ti_pt2_arg_at(n, 0, &tag);
-    if (!named || !n->n_result)
-        return true;
-    const tc_json *from =
-        ti_map_get(&scope->declared, ti_json_text(work, ti_json_get(named, "name")));
-    const tc_json *to = ti_map_get(&scope->declared, n->work->result[0].name);
-    const tc_json *a = ti_json_first(ti_json_get(from, "strides")),
-                  *b = ti_json_first(ti_json_get(to, "strides"));
-    for (; a && b; a = a->next, b = b->next) {
-        int64_t x = 0, y = 0;
-        ti_json_i64(ti_json_get(a, "as_int"), &x);
-        ti_json_i64(ti_json_get(b, "as_int"), &y);
-        if (x != y)
-            return false;
-    }
-    return true;
-}
+#include "pt2.h"
 
 /* Other names for the same tensor. */
 static void import_alias(tc_pt2_node *n)
 {
-    tc_val x = ti_pt2_tensor(n, "self"), y = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
-    ti_pt2_bind(n, 0, y);
-    if (same_layout(n))
-        ti_pt2_view(n, x, y);
+    tc_val x = ti_pt2_tensor(n, "self");
+    ti_pt2_result(n, ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1));
+}
+
+/* The same elements, with other strides. */
+static void import_strided(tc_pt2_node *n)
+{
+    ti_pt2_result(n, ti_b_identity(&n->m, ti_pt2_tensor(n, "a")));
 }
 
 /* The element type is the one that the file declares for the result, whichever argument named it.
@@ -43,15 +23,10 @@ static void import_to(tc_pt2_node *n)
     tc_val x = ti_pt2_tensor(n, "self");
     const tc_type *result = ti_pt2_result_type(n, 0);
     tc_val y = result ? ti_b_cast(&n->m, x, result->dtype) : x;
-    bool same = x == y;
-    if (same)
-        y = ti_b_identity(&n->m, x);
-    ti_pt2_bind(n, 0, y);
-    if (same && n->row->extra == 1 && !ti_pt2_bool(n, "copy", false) && same_layout(n))
-        ti_pt2_view(n, x, y);
+    ti_pt2_result(n, x == y ? ti_b_identity(&n->m, x) : y);
 }
 
-/* extra 1: the second result says which numbers were kept */
+/* extra 1: the second result says which elements were kept */
 static void import_dropout(tc_pt2_node *n)
 {
     if (ti_pt2_bool(n, "train", false) && ti_pt2_float(n, "p", 0.5) != 0)
@@ -59,9 +34,7 @@ static void import_dropout(tc_pt2_node *n)
     tc_val x = ti_pt2_tensor(n, ti_pt2_has(n, "self") ? "self" : "input"); /* in place: self */
     tc_val y = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){x}, 1);
     ti_pt2_bind(n, 0, y);
-    if (n->row->extra != 1)
-        ti_pt2_view(n, x, y);
-    else if (n->m.status == TC_OK && n->n_result > 1) {
+    if (n->row->extra == 1 && n->m.status == TC_OK && n->n_result > 1) {
         const tc_type *t = ti_type_of(n->m.g, x);
         tc_ints shape = ti_ints_copy(&n->m.ctx->arena, t->dim, t->rank);
         ti_pt2_bind(n, 1,
@@ -69,7 +42,7 @@ static void import_dropout(tc_pt2_node *n)
     }
 }
 
-/* (re, im) -> (re, -im); real numbers stay. */
+/* (re, im) -> (re, -im); real values are unchanged. */
 static void import_conj(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
@@ -81,15 +54,20 @@ static void import_conj(tc_pt2_node *n)
 }
 
 const tc_pt2_row tc_pt2_copy[] = {
-    ROW("to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype to.prim_other "
-        "type_as", import_to, cast, 1),
+    VIEW_ROW("to.dtype to.dtype_layout to.device to.other to.prim_Device to.prim_dtype "
+             "to.prim_other type_as", import_to, cast, ITSELF),
     ROW("_to_copy clone lift_fresh_copy alias_copy detach_copy lift "
         "dim_order_ops._to_dim_order_copy.default dim_order_ops._clone_dim_order.default",
         import_to, identity, 0),
-    ROW("alias contiguous detach lift_fresh positive resolve_conj resolve_neg",
-        import_alias, identity, 0),
-    ROW("conj _conj conj_physical", import_conj, identity, 0),
-    ROW("dropout alpha_dropout feature_dropout feature_alpha_dropout", import_dropout, identity, 0),
+    VIEW_ROW("contiguous", import_alias, identity, ITSELF),
+    VIEW_ROW("positive", import_alias, identity, SAME),
+    VIEW_ROW("resolve_conj resolve_neg", import_alias, identity, RESOLVED),
+    VIEW_ROW("alias detach detach_ lift_fresh", import_alias, identity, PART),
+    VIEW_ROW("conj _conj", import_conj, identity, CONJUGATE),
+    VIEW_ROW("conj_physical", import_conj, identity, ITSELF),
+    VIEW_ROW("dropout alpha_dropout feature_dropout feature_alpha_dropout", import_dropout,
+             identity, SAME),
+    ROW("prims.copy_strided.default", import_strided, identity, 0),
     ROW("native_dropout", import_dropout, identity, 1),
     {0},
 };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_dims.c -- sizes that an export leaves open (torch.export.Dim), and what the caller says of
- * them.
+/* pt2_dims.c -- dynamic sizes of an export (torch.export.Dim), and their values from the caller.
  *
  * The file knows them by symbols ("s77") with a range each; the names that the author gave to the
- * Dims are not in it.  A caller may say the symbol, the place of it ("x.2": axis 2 of input x), or,
- * with one word for each open size, words of his own in the order in which the sizes appear. */
+ * Dims are not in it.  A caller may name the symbol, its axis ("x.2": axis 2 of input x), or, with
+ * one name for each open size, use any names in the order in which the sizes appear. */
 #include "pt2_program.h"
 #include "../read.h"
 
@@ -82,7 +81,7 @@ void ti_pt2_find_dims(tc_pt2 *reader)
     }
 }
 
-/* ---- what the caller says ---- */
+/* ---- values from the caller ---- */
 
 static const char *range_text(const tc_pt2 *reader, const tc_pt2_dim *dim)
 {
@@ -110,7 +109,7 @@ static const char *all_dims(const tc_pt2 *reader)
     return ti_buf_cstr(&out);
 }
 
-/* The open size of that symbol, or at that place. */
+/* The open size of that symbol, or at that axis. */
 static tc_pt2_dim *named(const tc_pt2 *reader, const char *name)
 {
     for (size_t i = 0; i < reader->n_dim; i++) {
@@ -166,7 +165,7 @@ static tc_status give(tc_pt2 *reader, tc_pt2_dim *dim, tc_dim_given *given)
     return TC_OK;
 }
 
-/* A symbol (s77, u0) or a place (x.0): nobody's own word, so it has to be there. */
+/* A symbol (s77, u0) or an axis (x.0): not a name of the caller, so it has to exist. */
 static bool is_exact(const char *name)
 {
     size_t letters = strspn(name, "su");
@@ -184,9 +183,11 @@ static tc_status give_in_order(tc_pt2 *reader, size_t n_open, size_t n_word)
         tc_dim_given *given = &said->dim[i];
         if (named(reader, given->name))
             continue;
+        if (!reader->n_dim)
+            return ti_usage(ctx, "--dim %s: the model has no dynamic sizes", given->name);
         if (n_word != n_open || is_exact(given->name))
             return ti_usage(ctx, "--dim %s: the dynamic sizes of the model are %s", given->name,
-                            reader->n_dim ? all_dims(reader) : "none");
+                            all_dims(reader));
         while (reader->dim[k].known || reader->dim[k].ranged)
             k++;
         ti_note(ctx, &(tc_loc){.file = reader->file},
@@ -220,7 +221,7 @@ static tc_status must_settle(const tc_pt2 *reader)
     return status;
 }
 
-/* For whoever reads the file again at other sizes. */
+/* For reading the file again at other sizes. */
 static void leave_open(tc_pt2 *reader, const tc_pt2_dim *dim)
 {
     tc_module *m = reader->module;

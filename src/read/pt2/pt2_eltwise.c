@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_eltwise.c -- importers of elementwise operators.
  *
- * Most overloads differ in which of their operands are numbers; one importer serves them all,
- * because a number is an operand of rank 0. */
+ * Most overloads differ in which operands are scalars; one importer serves all, because a scalar is
+ * an operand of rank 0. */
 #include <float.h>
 #include <math.h>
 
@@ -10,8 +10,7 @@
 
 /* One operand */
 
-/* x in the element type that the file declares for the result: where numbers of a higher category
- * take part. */
+/* x in the declared element type of the result: where scalars of a higher category take part. */
 static tc_val promoted(tc_pt2_node *n, tc_val x)
 {
     const tc_type *result = ti_pt2_result_type(n, 0);
@@ -34,7 +33,7 @@ static void import_nan_to_num(tc_pt2_node *n)
 
 /* Two and three operands */
 
-/* extra: the factor, an f32 beside narrow floats too */
+/* extra: the factor, an f32 with narrow floats too */
 static void import_times(tc_pt2_node *n)
 {
     tc_val x = promoted(n, ti_pt2_tensor(n, "self"));
@@ -66,7 +65,38 @@ static void import_prelu(tc_pt2_node *n)
     ti_pt2_bind(n, 0, ti_b_where(&n->m, up, x, scaled));
 }
 
+/* x = m 2^e with 1/2 <= |m| < 1.  Numbers next to nothing are counted from 2^-far on; two roundings
+ * of the logarithm leave m outside of its bounds by one factor of 2, which is put right. */
+static void import_frexp(tc_pt2_node *n)
+{
+    tc_val x = ti_pt2_tensor(n, "self");
+    TC_STOP(&n->m);
+    tc_dtype own = ti_b_type(&n->m, x)->dtype, dtype = own == TC_f64 ? TC_f64 : TC_f32;
+    double far = dtype == TC_f64 ? 600 : 64;
+    tc_val v = ti_b_cast(&n->m, x, dtype), size = ti_b_abs(&n->m, v);
+    tc_val tiny = ti_b_lt(&n->m, size, ti_b_number(&n->m, size, exp2(-far)));
+    v = ti_b_where(&n->m, tiny, ti_b_mul_n(&n->m, v, exp2(far)), v);
+    tc_val e = ti_b_add_n(&n->m, ti_b_floor(&n->m, ti_b_log2(&n->m, ti_b_abs(&n->m, v))), 1);
+    tc_val down = ti_b_exp2(&n->m, ti_b_add_n(&n->m, ti_b_neg(&n->m, e), 2));
+    tc_val m = ti_b_mul(&n->m, ti_b_mul_n(&n->m, v, 0.25), down);
+    tc_val one = ti_b_number(&n->m, m, 1), half = ti_b_number(&n->m, m, 0.5);
+    tc_val big = ti_b_ge(&n->m, ti_b_abs(&n->m, m), one);
+    m = ti_b_where(&n->m, big, ti_b_mul_n(&n->m, m, 0.5), m);
+    e = ti_b_where(&n->m, big, ti_b_add_n(&n->m, e, 1), e);
+    tc_val small = ti_b_lt(&n->m, ti_b_abs(&n->m, m), half);
+    m = ti_b_where(&n->m, small, ti_b_mul_n(&n->m, m, 2), m);
+    e = ti_b_where(&n->m, small, ti_b_add_n(&n->m, e, -1), e);
+    e = ti_b_where(&n->m, tiny, ti_b_add_n(&n->m, e, -far), e);
+    tc_val some = ti_b_ne(&n->m, size, ti_b_number(&n->m, size, 0));
+    some = ti_b_logical_and(&n->m, some, ti_b_isfinite(&n->m, size));
+    m = ti_b_where(&n->m, some, m, ti_b_cast(&n->m, x, dtype));
+    e = ti_b_where(&n->m, some, e, ti_b_number(&n->m, e, 0));
+    ti_pt2_bind(n, 0, ti_b_cast(&n->m, m, own));
+    ti_pt2_bind(n, 1, ti_b_cast(&n->m, e, TC_i32));
+}
+
 const tc_pt2_row tc_pt2_eltwise[] = {
+    ROW("frexp.Tensor", import_frexp, log2, 0),
     ROW("nan_to_num", import_nan_to_num, nan_to_num, 0),
     ROW("deg2rad", import_times, mul, 0.017453292519943295769),
     ROW("rad2deg", import_times, mul, 57.295779513082320877),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_experts.c -- importers of what mixtures of experts are made of: counts by bin, and products
- * of rows that lie together by expert.
+/* pt2_experts.c -- importers for mixtures of experts: counts by bin, and products of rows grouped
+ * by expert.
  *
- * Which rows an expert has depends on the data, the shapes do not: every expert sees every row, and
- * for each row one of the results is taken. */
+ * Which rows an expert has depends on the data, the shapes do not: every expert computes every row,
+ * and for each row one of the results is selected. */
 #include "pt2.h"
 
 static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
@@ -13,7 +13,7 @@ static tc_val arith(tc_pt2_node *n, tc_op op, tc_val x, double by)
                    (tc_val[]){x, c}, 2);
 }
 
-/* How many numbers fall into each of `bins` parts of [min, max]; the last part has max too. */
+/* How many elements are in each of `bins` parts of [min, max]; the last part includes max. */
 static void import_histc(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
@@ -41,8 +41,8 @@ static void import_histc(tc_pt2_node *n)
     ti_pt2_bind(n, 0, ti_b_cast(&n->m, sum, y->dtype));
 }
 
-/* Rows x [s,k], those before ends[0] by w[0] [k,n], those from there to ends[1] by w[1], ...; what
- * is behind the last end is 0. */
+/* Rows x [s,k], those before ends[0] by w[0] [k,n], those from there to ends[1] by w[1], ...; rows
+ * after the last end are 0. */
 static tc_val by_group(tc_pt2_node *n, tc_val x, tc_val w, tc_val ends)
 {
     const tc_type *xt = ti_b_type(&n->m, x), *wt = ti_b_type(&n->m, w);

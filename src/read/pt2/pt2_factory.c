@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_factory.c -- importers of operators that make tensors from numbers, of complex numbers and of
- * Fourier transforms.  Shapes and element types of what is made are those that the file states. */
+/* pt2_factory.c -- importers of factories, of complex numbers and of Fourier transforms.  Shapes
+ * and element types of factories are the declared ones. */
 #include <math.h>
 
-#include "pt2.h"
+#include "pt2_program.h"
 
 /* full, full_like, new_full, scalar_tensor: the number has this or that name.  Integers that a
  * double does not hold exactly are spread from a constant. */
@@ -11,14 +11,15 @@ static void import_full(tc_pt2_node *n)
 {
     const char *name = ti_pt2_has(n, "s") ? "s" : "fill_value";
     const tc_type *y = ti_pt2_result_type(n, 0);
-    double value = ti_pt2_float(n, name, 0);
+    bool later = ti_pt2_later(n, name) != TC_NONE;
+    double value = later ? 0 : ti_pt2_float(n, name, 0);
     if (!y)
         return;
-    if (ti_is_int(y->dtype) && fabs(value) > 0x1p53) {
+    if (later || (ti_is_int(y->dtype) && fabs(value) > 0x1p53)) {
         tc_val one = ti_b_cast(&n->m, ti_pt2_operand(n, name, TC_NONE), y->dtype);
-        ti_pt2_result(n, TC_NONE, ti_b_expand_as(&n->m, one, y), 0);
+        ti_pt2_result(n, ti_b_expand_as(&n->m, one, y));
     } else {
-        ti_pt2_result(n, TC_NONE, ti_b_full(&n->m, y->rank, y->dim, value, y->dtype), 0);
+        ti_pt2_result(n, ti_b_full(&n->m, y->rank, y->dim, value, y->dtype));
     }
 }
 
@@ -44,12 +45,12 @@ static void import_tri_indices(tc_pt2_node *n)
                 list[count + k++] = j;
             }
     tc_val v = ti_b_reshape(&n->m, ti_b_list(&n->m, list, 2 * count), y->rank, y->dim);
-    ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, v, y->dtype), 0);
+    ti_pt2_result(n, ti_b_cast(&n->m, v, y->dtype));
 }
 
 /* Complex numbers. */
 
-/* Fourier transforms.  row->extra says which: the kind, and how many axes "n"/"dim" speak of. */
+/* Fourier transforms.  row->extra: the kind, and how many axes "n"/"dim" name. */
 
 enum { ONE_AXIS = 10, TWO_AXES = 20, ANY_AXES = 30 };
 
@@ -106,7 +107,7 @@ static tc_val resized(tc_pt2_node *n, tc_val x, int64_t axis, int64_t extent)
     return ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
-/* x as the kind of numbers the transform takes. */
+/* x in the domain of the transform. */
 static tc_val prepared(tc_pt2_node *n, tc_val x, tc_field_fft_kind kind)
 {
     TC_STOP_WITH(&n->m, TC_NONE);
@@ -140,7 +141,7 @@ static void import_fft(tc_pt2_node *n)
     }
     x = prepared(n, x, kind);
     const void *attr = ti_b_attr(&n->m, fft, axes, kind, norm, to_real ? last : 0);
-    ti_pt2_result(n, x, ti_b_1(&n->m, fft, attr, x), 0);
+    ti_pt2_result(n, ti_b_1(&n->m, fft, attr, x));
 }
 
 /* fftshift and its inverse: axes turned by half their extent; `extra` 1 for the inverse. */
@@ -155,7 +156,7 @@ static void import_fftshift(tc_pt2_node *n)
     for (int i = 0; i < axes.n; i++)
         shifts[i] = (t->dim[axes.v[i]] + (n->row->extra != 0)) / 2;
     const void *attr = ti_b_attr(&n->m, roll, {axes.n, shifts}, axes);
-    ti_pt2_result(n, x, ti_b_1(&n->m, roll, attr, x), 0);
+    ti_pt2_result(n, ti_b_1(&n->m, roll, attr, x));
 }
 
 /* The three forms that decomposed programs have; "normalization" is 0 none, 1 by the root, 2 by n.
@@ -182,11 +183,11 @@ static void import_plain_fft(tc_pt2_node *n)
         x = resized(n, x, axes.v[axes.n - 1], last / 2 + 1);
     x = prepared(n, x, kind);
     const void *attr = ti_b_attr(&n->m, fft, axes, kind, norms[norm], last);
-    ti_pt2_result(n, x, ti_b_1(&n->m, fft, attr, x), 0);
+    ti_pt2_result(n, ti_b_1(&n->m, fft, attr, x));
 }
 
 const tc_pt2_row tc_pt2_factory[] = {
-    ROW("full full_like new_full scalar_tensor", import_full, full, 0),
+    ROW("full full_like new_full scalar_tensor prims.scalar_tensor.default", import_full, full, 0),
     ROW("tril_indices", import_tri_indices, const, 0),
     ROW("triu_indices", import_tri_indices, const, 1),
     ROW("fft_fft", import_fft, fft, ONE_AXIS + TC_fft_kind_forward),

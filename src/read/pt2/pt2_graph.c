@@ -2,8 +2,8 @@
 /* pt2_graph.c -- one graph of the file: its declared types, its nodes in order, the importer of
  * each.
  *
- * Every operator is looked up before the first is imported, so that all that are not known are told
- * at once.  A node that fails leaves stand-ins of its declared types, and the walk goes on. */
+ * Every operator is looked up before the first is imported, so that all unknown ones are reported
+ * at once.  A node that fails leaves stand-ins of its declared types, and the walk continues. */
 #include "../recipe.h"
 #include "pt2_program.h"
 
@@ -24,7 +24,7 @@ static void dynamic_dimension(tc_pt2_scope *scope, tc_str name, int axis, const 
              name.p, expr.n > 80 ? 80 : (int)expr.n, expr.p ? expr.p : "not a number");
 }
 
-/* What is wrong with a declaration that is no type; *status is set. */
+/* What is wrong with an invalid type declaration; *status is set. */
 static void bad_declaration(tc_pt2_scope *scope, tc_str name, const tc_json *meta,
                             const tc_loc *loc, tc_status *status)
 {
@@ -121,8 +121,10 @@ static void add_functions(tc_pt2 *reader)
         if (!(info->traits & T_ELTWISE) || info->max_in != 1 || info->attr != TC_ATTR_none)
             continue;
         tc_pt2_row *row = tc_new(&reader->work, tc_pt2_row);
-        *row = (tc_pt2_row){info->name, ti_pt2_import_recipe, (tc_op)op, 0,
-                            ti_text_format(&reader->work, "%s(self)", info->name)};
+        *row = (tc_pt2_row){.targets = info->name,
+                            .import = ti_pt2_import_recipe,
+                            .op = (tc_op)op,
+                            .recipe = ti_text_format(&reader->work, "%s(self)", info->name)};
         add_row(reader, row);
     }
 }
@@ -131,9 +133,10 @@ void ti_pt2_add_rows(tc_pt2 *reader)
 {
     const tc_pt2_row *table[] = {
         tc_pt2_control, tc_pt2_eltwise, tc_pt2_copy,   tc_pt2_product, tc_pt2_window,
-        tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_reduce,
-        tc_pt2_factory, tc_pt2_signal,  tc_pt2_quant,  tc_pt2_torchao, tc_pt2_experts,
-        tc_pt2_pattern, tc_pt2_data,    tc_pt2_recipes};
+        tc_pt2_nn,      tc_pt2_move,    tc_pt2_arrange, tc_pt2_index,  tc_pt2_rank,
+        tc_pt2_norm,    tc_pt2_difference, tc_pt2_factory, tc_pt2_signal, tc_pt2_quant,
+        tc_pt2_torchao, tc_pt2_experts, tc_pt2_pattern, tc_pt2_data,   tc_pt2_storage,
+        tc_pt2_bits,    tc_pt2_recipes};
     ti_map_init(&reader->row, &reader->work);
     for (size_t i = 0; i < TC_COUNT(table); i++)
         for (const tc_pt2_row *row = table[i]; row->targets; row++)
@@ -147,51 +150,11 @@ static tc_op op_of(const tc_pt2_row *row)
     return row->op == TC_OP_COUNT && row->recipe ? ti_recipe_op(row->recipe) : row->op;
 }
 
-/* In-place operators that change a tensor's shape, not its numbers: what they return is a view, and
- * the file goes on with that. */
-static const char *const reshaping[][2] = {
-    {"aten.transpose_.default", "aten.transpose.int"},
-    {"aten.t_.default", "aten.t.default"},
-    {"aten.swapaxes_.default", "aten.swapaxes.default"},
-    {"aten.swapdims_.default", "aten.swapdims.default"},
-    {"aten.squeeze_.default", "aten.squeeze.default"},
-    {"aten.squeeze_.dim", "aten.squeeze.dim"},
-    {"aten.squeeze_.dims", "aten.squeeze.dims"},
-    {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
-    {"aten.as_strided_.default", "aten.as_strided.default"},
-    {"aten.detach_.default", "aten.detach.default"},
-};
-
-/* "aten.add_.Tensor": what is behind the last point is the overload. */
-bool ti_pt2_writes(tc_str target)
+static const tc_pt2_row *row_named(tc_pt2 *reader, const char *format, int n, const char *target,
+                                   const char *overload)
 {
-    size_t n = target.n;
-    for (size_t i = 0; i < TC_COUNT(reshaping); i++) {
-        size_t name = strlen(reshaping[i][0]);
-        if (n >= name && memcmp(target.p + n - name, reshaping[i][0], name) == 0)
-            return false;
-    }
-    while (n && target.p[n - 1] != '.')
-        n--;
-    return n > 2 && target.p[n - 2] == '_' && target.p[n - 3] != '_';
-}
-
-bool ti_pt2_copies(tc_pt2 *reader, tc_str target)
-{
-    static const char *const copy[] = {"aten.clone.default", "aten.lift_fresh_copy.default",
-                                       "aten._to_copy.default"};
-    static const char ops[] = "torch.ops.";
-    if (target.n < sizeof ops || memcmp(target.p, ops, sizeof ops - 1) != 0)
-        return false;
-    const char *name = ti_text_copy(&reader->work, target) + sizeof ops - 1;
-    for (size_t i = 0; i < TC_COUNT(copy); i++)
-        if (ti_text_eq(name, copy[i]))
-            return true;
-    const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(name));
-    tc_op op = row ? op_of(row) : TC_OP_COUNT;
-    bool arithmetic = op != TC_OP_COUNT && op != TC_OP_identity && op != TC_OP_cast &&
-                      (tc_ops[op].traits & T_ELTWISE);
-    return arithmetic || op == TC_OP_full;
+    return ti_map_get(&reader->row,
+                      ti_str_of(ti_text_format(&reader->work, format, n, target, overload)));
 }
 
 /* "aten.add_.Tensor" -> "aten.add.Tensor", or where the functional one has no overloads
@@ -202,25 +165,53 @@ static const tc_pt2_row *functional_twin(tc_pt2 *reader, const char *target)
     if (!overload || overload - op < 3 || overload[-1] != '_' || overload[-2] == '_')
         return NULL;
     int n = (int)(overload - 1 - target);
-    const char *twin = ti_text_format(&reader->work, "%.*s%s", n, target, overload);
-    const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(twin));
-    if (row)
-        return row;
-    twin = ti_text_format(&reader->work, "%.*s.default", n, target);
-    return ti_map_get(&reader->row, ti_str_of(twin));
+    const tc_pt2_row *row = row_named(reader, "%.*s%s", n, target, overload);
+    return row ? row : row_named(reader, "%.*s%s", n, target, ".default");
 }
 
-static const tc_pt2_row *find_row(tc_pt2 *reader, const char *target, bool *in_place)
+/* The operator by any of its overloads: importers read arguments by name. */
+static const tc_pt2_row *any_overload(const tc_pt2 *reader, const char *target, size_t n)
+{
+    for (size_t i = 0; i < reader->row.n; i++)
+        if (strncmp(reader->row.entry[i].key.p, target, n) == 0)
+            return reader->row.entry[i].value;
+    return NULL;
+}
+
+/* "aten.add.out", "aten.max.dim_max" -> "aten.add.Tensor", "aten.max.dim": the results are written
+ * into the last operands. */
+static const tc_pt2_row *returning_twin(tc_pt2 *reader, const char *target)
+{
+    static const struct {
+        const char *ending, *twin; /* its replacement, to be tried first */
+    } form[] = {{".out", ""},    {"_out", ""},         {".values", ""},
+                {"_values", ""}, {".dim_max", ".dim"}, {".dim_min", ".dim"}};
+    static const char *const overload[] = {".default", ".Tensor", ".self", ".dim"};
+    const char *dot = strrchr(target, '.');
+    size_t size = strlen(target);
+    for (size_t i = 0; dot && i < TC_COUNT(form); i++) {
+        size_t n = strlen(form[i].ending);
+        if (size < n || strcmp(target + size - n, form[i].ending) != 0)
+            continue;
+        const tc_pt2_row *row =
+            row_named(reader, "%.*s%s", (int)(size - n), target, form[i].twin);
+        for (size_t k = 0; !row && k < TC_COUNT(overload); k++)
+            row = row_named(reader, "%.*s%s", (int)(dot - target), target, overload[k]);
+        return row ? row : any_overload(reader, target, (size_t)(dot + 1 - target));
+    }
+    return NULL;
+}
+
+const tc_pt2_row *ti_pt2_find_row(tc_pt2 *reader, const char *target, tc_pt2_writes *writes)
 {
     const tc_pt2_row *row = ti_map_get(&reader->row, ti_str_of(target));
-    *in_place = false;
+    *writes = row && row->shows == TC_PT2_WRITTEN ? TC_PT2_FIRST : TC_PT2_NOWHERE;
     if (row)
         return row;
-    for (size_t i = 0; i < TC_COUNT(reshaping); i++)
-        if (ti_text_eq(target, reshaping[i][0]))
-            return ti_map_get(&reader->row, ti_str_of(reshaping[i][1]));
-    row = functional_twin(reader, target);
-    *in_place = row != NULL;
+    if ((row = functional_twin(reader, target)))
+        *writes = TC_PT2_FIRST;
+    else if ((row = returning_twin(reader, target)))
+        *writes = TC_PT2_LAST;
     return row;
 }
 
@@ -241,11 +232,11 @@ static const char *nearest_target(const tc_pt2 *reader, const char *target)
 /* Names that are read, from the outputs back. */
 typedef struct reading {
     tc_pt2 *reader;
-    tc_map memory; /* name -> tc_str: whose memory it may show */
+    tc_map memory; /* ti_pt2_memory() */
     tc_map read;
 } reading;
 
-/* The first value inside a list or an object, and the one behind another. */
+/* The first value inside a list or an object, and the one after another. */
 static const tc_json *first_inside(const tc_json *json)
 {
     const tc_json *child = ti_json_is(json, TC_JSON_LIST) || ti_json_is(json, TC_JSON_OBJECT)
@@ -260,18 +251,12 @@ static const tc_json *next_inside(const tc_json *json, const tc_json *child)
     return child && ti_json_is(json, TC_JSON_OBJECT) ? child->next : child;
 }
 
-static tc_str memory_of(const reading *r, tc_str name)
-{
-    const tc_str *owner = ti_map_get(&r->memory, name);
-    return owner ? *owner : name;
-}
-
 static void read_names(reading *r, const tc_json *json)
 {
     if (ti_json_is(json, TC_JSON_TEXT)) {
         tc_str name = ti_json_text(&r->reader->work, json);
         *ti_map_at(&r->read, name) = r;
-        *ti_map_at(&r->read, memory_of(r, name)) = r;
+        *ti_map_at(&r->read, ti_pt2_memory_of(&r->memory, name)) = r;
     }
     for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
         read_names(r, c);
@@ -287,39 +272,6 @@ static bool any_read(const reading *r, const tc_json *json)
     return false;
 }
 
-/* The names in `json` may show the memory of `owner`. */
-static void share_memory(reading *r, const tc_json *json, const tc_str *owner)
-{
-    if (ti_json_is(json, TC_JSON_TEXT))
-        *ti_map_at(&r->memory, ti_json_text(&r->reader->work, json)) = (void *)(uintptr_t)owner;
-    for (const tc_json *c = first_inside(json); c; c = next_inside(json, c))
-        share_memory(r, c, owner);
-}
-
-static tc_str first_operand(const reading *r, const tc_json *node)
-{
-    const tc_json *arg = ti_json_get(ti_json_first(ti_json_get(node, "inputs")), "arg");
-    return ti_json_text(&r->reader->work, ti_json_get(ti_json_get(arg, "as_tensor"), "name"));
-}
-
-/* Every result may show its first operand's memory, unless the operator is known to copy. */
-static void find_memory(reading *r, const tc_json *graph)
-{
-    const tc_json *inputs = ti_json_get(graph, "inputs");
-    for (const tc_json *in = ti_json_first(inputs); in; in = in->next)
-        read_names(r, in); /* what was there before stays to be seen */
-    for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node;
-         node = node->next) {
-        tc_str from = first_operand(r, node);
-        if (!from.p || ti_pt2_copies(r->reader, ti_json_text(&r->reader->work,
-                                                              ti_json_get(node, "target"))))
-            continue;
-        tc_str *owner = tc_new(&r->reader->work, tc_str);
-        *owner = memory_of(r, from);
-        share_memory(r, ti_json_get(node, "outputs"), owner);
-    }
-}
-
 static bool is_assertion(const char *target)
 {
     return strncmp(target, "aten._assert", 12) == 0 ||
@@ -327,25 +279,29 @@ static bool is_assertion(const char *target)
            strncmp(target, "aten.sym_constrain_range", 24) == 0;
 }
 
-/* A node is read when a result of it is, when it writes into an operand whose memory is read later
- * or was there before, or when it has no results at all and is no assertion. */
+/* A node is read when one of its results is, when it writes into an operand whose memory is read
+ * later or was there before, or when it has no results at all and is not an assertion. */
 static bool is_unread(const reading *r, const tc_json *node)
 {
     const tc_json *outputs = ti_json_get(node, "outputs");
     const char *target = ti_pt2_target(r->reader, node);
-    bool writes = ti_pt2_writes(ti_str_of(target));
-    if (writes && ti_map_get(&r->read, memory_of(r, first_operand(r, node))))
-        return false;
-    return ti_json_first(outputs) ? !any_read(r, outputs) : writes || is_assertion(target);
+    int k = 0;
+    for (const tc_json *to; (to = ti_pt2_written(r->reader, node, k)); k++) {
+        tc_str name = ti_json_text(&r->reader->work, ti_json_get(to, "name"));
+        if (ti_map_get(&r->read, ti_pt2_memory_of(&r->memory, name)))
+            return false;
+    }
+    return ti_json_first(outputs) ? !any_read(r, outputs) : k > 0 || is_assertion(target);
 }
 
-/* What the node reads: of tensors that it only makes others like, nothing. */
+/* What the node reads: of tensors used only for their type, nothing. */
 static void read_operands(reading *r, const tc_json *node)
 {
     const char *target = ti_pt2_target(r->reader, node);
     const tc_json *inputs = ti_json_get(node, "inputs");
-    bool alike = strstr(target, "_like.") || ti_text_starts(target, "aten.new_"), in_place;
-    const tc_pt2_row *row = alike ? find_row(r->reader, target, &in_place) : NULL;
+    bool alike = strstr(target, "_like.") || ti_text_starts(target, "aten.new_");
+    tc_pt2_writes writes;
+    const tc_pt2_row *row = alike ? ti_pt2_find_row(r->reader, target, &writes) : NULL;
     if (!row || op_of(row) != TC_OP_full) {
         read_names(r, inputs);
         return;
@@ -355,16 +311,17 @@ static void read_operands(reading *r, const tc_json *node)
         read_names(r, arg);
 }
 
-/* Of the graph's nodes in order, those whose result nobody reads; NULL when all operators can be
+/* Of the graph's nodes in order, those with unused results; NULL when all operators can be
  * imported, since then pass `remove-dead-code` does it. */
 static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
 {
     size_t n = 0;
-    bool strange = false, in_place;
+    bool strange = false;
+    tc_pt2_writes writes;
     const tc_json *nodes = ti_json_get(graph, "nodes");
     for (const tc_json *node = ti_json_first(nodes); node; node = node->next, n++) {
         const char *target = ti_pt2_target(reader, node);
-        const tc_pt2_row *row = find_row(reader, target, &in_place);
+        const tc_pt2_row *row = ti_pt2_find_row(reader, target, &writes);
         strange |= row ? op_of(row) == TC_OP_COUNT : !ti_pt2_is_sym(target);
         strange |= strstr(target, "dropout") != NULL; /* random when it trains */
     }
@@ -373,9 +330,9 @@ static const bool *unread_nodes(tc_pt2 *reader, const tc_json *graph)
     const tc_json **order = tc_new_n(&reader->work, const tc_json *, n);
     bool *unread = tc_new_n(&reader->work, bool, n);
     reading r = {.reader = reader};
-    ti_map_init(&r.memory, &reader->work);
+    ti_pt2_memory(reader, graph, &r.memory);
     ti_map_init(&r.read, &reader->work);
-    find_memory(&r, graph);
+    read_names(&r, ti_json_get(graph, "inputs")); /* what was there before stays to be seen */
     read_names(&r, ti_json_get(graph, "outputs"));
     size_t i = 0;
     for (const tc_json *node = ti_json_first(nodes); node; node = node->next)
@@ -394,18 +351,18 @@ typedef struct unknown_op {
 } unknown_op;
 
 /* Collect every operator that has no importer, sub-graphs included; those that may never run are
- * asked for when they are read. */
+ * checked when they are read. */
 static void find_unknown(tc_pt2 *reader, const tc_json *graph, tc_map *unknown)
 {
     const bool *unread = unread_nodes(reader, graph);
     size_t i = 0;
     for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node;
          node = node->next, i++) {
-        bool in_place;
+        tc_pt2_writes writes;
         if (unread && unread[i])
             continue;
         const char *target = ti_pt2_target(reader, node);
-        if (!find_row(reader, target, &in_place) && !ti_pt2_is_sym(target)) {
+        if (!ti_pt2_find_row(reader, target, &writes) && !ti_pt2_is_sym(target)) {
             void **slot = ti_map_at(unknown, ti_str_of(target));
             if (!*slot) {
                 *slot = tc_new(&reader->work, unknown_op);
@@ -463,7 +420,7 @@ static tc_pt2_slot *add_result(tc_pt2_work *work, size_t *cap, int *count, const
     return r;
 }
 
-/* The results one by one: tensors, the tensors of a list, numbers, nothing. */
+/* The results one by one: tensors, the tensors of a list, numbers, none. */
 static int list_results(tc_pt2_work *work, const tc_json *node)
 {
     int count = 0;
@@ -495,7 +452,7 @@ static void bind_stand_ins(tc_pt2_node *n)
         if (!r->name.p || r->cell)
             continue;
         n->m.status = TC_OK;
-        n->work->in_place = false;
+        n->work->writes = TC_PT2_NOWHERE;
         if (type)
             ti_pt2_bind(n, i, ti_graph_input(n->m.g, type, NULL));
         else {
@@ -534,10 +491,11 @@ static tc_status import_node(tc_pt2_scope *scope, const tc_json *json)
     n.target = n.m.subject = n.m.loc->target;
     n.n_result = list_results(&work, json);
     if (!ti_pt2_sym(&n)) {
-        n.row = find_row(reader, n.target, &work.in_place);
+        n.row = ti_pt2_find_row(reader, n.target, &work.writes);
         if (!n.row)
             return ti_bug(reader->ctx, n.m.loc, "'%s' was expected to be constant", n.target);
         n.row->import(&n);
+        ti_pt2_share(&n);
     }
     tc_status status = n.m.status;
     if (status != TC_OK)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_index.c -- importers of operators that read and write at places named by tensors.
+/* pt2_index.c -- importers of operators that read and write at indices given by tensors.
  *
- * A mask of bools names as many places as it has ones.  To read there, the mask must be constant,
- * and becomes lists of places; one number put there is a choice between it and what was. */
+ * A mask of bools selects as many elements as it has ones.  To read there, the mask must be
+ * constant, and becomes lists of indices; a scalar written there is a select between it and the old
+ * value. */
 #include "../../num/load.h"
 #include <math.h>
 
@@ -40,7 +41,7 @@ static void import_index(tc_pt2_node *n)
     tc_val *index = ti_pt2_tensors(n, "indices", &count);
     int k = as_integers(n, index, count, in + 1);
     if (k >= 0)
-        ti_pt2_result(n, in[0], ti_b_op(&n->m, TC_OP_index, NULL, in, k + 1), 0);
+        ti_pt2_result(n, ti_b_op(&n->m, TC_OP_index, NULL, in, k + 1));
 }
 
 /* x where the mask is false, `value` (one number) where it is true; the mask covers axes from `at`
@@ -63,7 +64,7 @@ static tc_val put_masked(tc_pt2_node *n, tc_val x, tc_val mask, int at, tc_val v
     return ti_b_where(&n->m, mask, value, x);
 }
 
-/* The place of the only index, or -1. */
+/* The position of the only index, or -1. */
 static int only_index(const tc_val *index, int count)
 {
     int at = -1;
@@ -87,7 +88,7 @@ static void import_index_put(tc_pt2_node *n)
     in[1] = ti_b_cast(&n->m, in[1], ti_b_type(&n->m, in[0])->dtype);
     int at = only_index(index, count);
     if (at >= 0 && is_mask(n, index[at]) && tc_type_count(ti_b_type(&n->m, in[1])) == 1) {
-        ti_pt2_result(n, in[0], put_masked(n, in[0], index[at], at, in[1], accumulate), 0);
+        ti_pt2_result(n, put_masked(n, in[0], index[at], at, in[1], accumulate));
         return;
     }
     for (int i = 0; i < count && i < TC_MAX_RANK; i++)
@@ -95,10 +96,10 @@ static void import_index_put(tc_pt2_node *n)
     if (count > TC_MAX_RANK)
         ti_b_bad(&n->m, TC_E_SHAPE, "more indices than a tensor has axes");
     const void *attr = ti_b_attr(&n->m, index_put, accumulate);
-    ti_pt2_result(n, in[0], ti_b_op(&n->m, TC_OP_index_put, attr, in, count + 2), 0);
+    ti_pt2_result(n, ti_b_op(&n->m, TC_OP_index_put, attr, in, count + 2));
 }
 
-/* 0, 1, ... each as often as the constant list `repeats` says; one number serves all `extent` of
+/* 0, 1, ... each as often as the constant list `repeats` says; one entry applies to all `extent` of
  * them. */
 static tc_val repeated_places(tc_pt2_node *n, tc_val repeats, int64_t extent)
 {
@@ -136,20 +137,20 @@ static void import_repeat_by_list(tc_pt2_node *n)
     const tc_type *t = ti_b_type(&n->m, x);
     int64_t axis = ti_b_axis(&n->m, dim, t->rank);
     tc_val index = repeated_places(n, repeats, t->rank ? t->dim[axis] : 1);
-    ti_pt2_result(n, x, ti_b_index_select(&n->m, x, index, axis), 0);
+    ti_pt2_result(n, ti_b_index_select(&n->m, x, index, axis));
 }
 
-/* The places themselves. */
+/* The indices themselves. */
 static void import_repeat_places(tc_pt2_node *n)
 {
     tc_val repeats = ti_pt2_tensor(n, "repeats");
     TC_STOP(&n->m);
     tc_val y = repeated_places(n, repeats, tc_type_count(ti_b_type(&n->m, repeats)));
     if (n->m.status == TC_OK)
-        ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, y, ti_b_type(&n->m, repeats)->dtype), 0);
+        ti_pt2_result(n, ti_b_cast(&n->m, y, ti_b_type(&n->m, repeats)->dtype));
 }
 
-/* Negative places count from the end: those that are known now, others when it runs. */
+/* Negative indices count from the end: constants are normalized now, others at run time. */
 static tc_val from_front(tc_pt2_node *n, tc_val index, int64_t extent)
 {
     tc_tensor t;
@@ -191,7 +192,7 @@ static void import_take_along_dim(tc_pt2_node *n)
     x = ti_b_expand(&n->m, x, t->rank, from);
     index = ti_b_expand(&n->m, index, t->rank, at);
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
-    ti_pt2_result(n, x, ti_b_gather(&n->m, x, index, axis), 0);
+    ti_pt2_result(n, ti_b_gather(&n->m, x, index, axis));
 }
 
 /* Rows replaced and added. */
@@ -208,11 +209,10 @@ static void import_index_fill(tc_pt2_node *n)
     rows[axis] = tc_type_count(ti_b_type(&n->m, index));
     index = from_front(n, index, t->rank ? t->dim[axis] : 1);
     value = ti_b_expand(&n->m, ti_b_cast(&n->m, value, t->dtype), t->rank, rows);
-    ti_pt2_result(
-        n, x, ti_b_3(&n->m, index_copy, ti_b_attr(&n->m, axis, axis), x, index, value), 0);
+    ti_pt2_result(n, ti_b_3(&n->m, index_copy, ti_b_attr(&n->m, axis, axis), x, index, value));
 }
 
-/* The source's numbers in turn where the mask is true: a running count of ones says which. */
+/* The source's elements in order where the mask is true: a running count of ones says which. */
 static void import_masked_scatter(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self"), mask = ti_pt2_tensor(n, "mask"),
@@ -221,7 +221,7 @@ static void import_masked_scatter(tc_pt2_node *n)
     const tc_type *t = ti_b_type(&n->m, x);
     int64_t last = tc_type_count(ti_b_type(&n->m, source)) - 1;
     if (last < 0 || !tc_type_count(t)) {
-        ti_pt2_result(n, x, ti_b_identity(&n->m, x), 0);
+        ti_pt2_result(n, ti_b_identity(&n->m, x));
         return;
     }
     mask = ti_b_expand_as(&n->m, mask, t);
@@ -231,10 +231,10 @@ static void import_masked_scatter(tc_pt2_node *n)
     count = ti_b_clamp(&n->m, count, 0, (double)last);
     tc_val next = ti_b_index_select(&n->m, source, count, 0);
     next = ti_b_reshape_as(&n->m, next, t);
-    ti_pt2_result(n, x, ti_b_where(&n->m, mask, next, x), 0);
+    ti_pt2_result(n, ti_b_where(&n->m, mask, next, x));
 }
 
-/* The two axes of the diagonal first, then places (i, j) of a matrix of rows. */
+/* The two axes of the diagonal first, then elements (i, j) of a matrix of rows. */
 static void import_diagonal_scatter(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self"), source = ti_pt2_tensor(n, "src");
@@ -267,7 +267,7 @@ static void import_diagonal_scatter(tc_pt2_node *n)
     in[2] = ti_b_list(&n->m, line, length);
     in[3] = ti_b_list(&n->m, column, length);
     tc_val y = ti_b_op(&n->m, TC_OP_index_put, ti_b_attr(&n->m, index_put, false), in, 4);
-    ti_pt2_result(n, x, ti_b_permute(&n->m, y, back), 0);
+    ti_pt2_result(n, ti_b_permute(&n->m, y, back));
 }
 
 /* Tables. */
@@ -342,25 +342,99 @@ static void import_one_hot(tc_pt2_node *n)
     int64_t classes = y->rank ? y->dim[y->rank - 1] : 0;
     tc_val number = ti_b_arange(&n->m, classes, TC_i64);
     tc_val same = ti_b_eq(&n->m, ti_b_unsqueeze(&n->m, x, ti_b_type(&n->m, x)->rank), number);
-    ti_pt2_result(n, x, ti_b_cast(&n->m, same, TC_i64), 0);
+    ti_pt2_result(n, ti_b_cast(&n->m, same, TC_i64));
 }
 
-/* bucketize(self, boundaries) and searchsorted(sorted_sequence, self) with one sequence for all. */
+/* The index of each element of x in its own sorted row: how many are before it. */
+static tc_val searched_rows(tc_pt2_node *n, tc_val x, tc_val rows, bool right)
+{
+    TC_STOP_WITH(&n->m, TC_NONE);
+    int rank = ti_b_type(&n->m, rows)->rank;
+    if (ti_b_type(&n->m, x)->rank != rank || rank >= TC_MAX_RANK) {
+        ti_b_bad(&n->m, TC_E_SHAPE, "the numbers have another rank than the sorted sequences");
+        return TC_NONE;
+    }
+    rows = ti_b_unsqueeze(&n->m, rows, rank - 1);
+    x = ti_b_unsqueeze(&n->m, x, rank);
+    tc_val after = right ? ti_b_gt(&n->m, rows, x) : ti_b_ge(&n->m, rows, x);
+    int64_t last = rank;
+    tc_ints axes = ti_ints_copy(&n->m.ctx->arena, &last, 1);
+    return ti_b_sum(&n->m, ti_b_logical_not(&n->m, after), axes, false);
+}
+
+/* bucketize(self, boundaries) and searchsorted(sorted_sequence, self), with one sequence for all or
+ * one for each row. */
 static void import_bucketize(tc_pt2_node *n)
 {
-    tc_val x = ti_pt2_tensor(n, "self");
     tc_val edges = ti_pt2_tensor(n, n->row->extra != 0 ? "sorted_sequence" : "boundaries");
+    tc_val x = ti_pt2_operand(n, "self", edges), order = ti_pt2_tensor_opt(n, "sorter");
     bool right =
         ti_pt2_bool(n, "right", false) || ti_text_eq(ti_pt2_text(n, "side", "left"), "right");
-    if (ti_pt2_has(n, "sorter"))
-        ti_b_unsupported(&n->m, "a sequence given with its order");
     TC_STOP(&n->m);
-    if (ti_b_type(&n->m, edges)->rank != 1) {
-        ti_b_unsupported(&n->m, "several sorted sequences at once");
+    int rank = ti_b_type(&n->m, edges)->rank;
+    if (order)
+        edges = ti_b_gather(&n->m, edges, order, rank - 1);
+    tc_val y = rank == 1
+                   ? ti_b_2(&n->m, bucketize, ti_b_attr(&n->m, bucketize, right), x, edges)
+                   : searched_rows(n, x, edges, right);
+    ti_pt2_result(n, ti_pt2_bool(n, "out_int32", false) ? ti_b_cast(&n->m, y, TC_i32) : y);
+}
+
+/* Rows combined with those of the source: scatter, with the same index for all of a row. */
+static void import_index_reduce(tc_pt2_node *n)
+{
+    static const char *const word[] = {"prod", "mean", "amax", "amin"};
+    static const tc_field_combine combine[] = {TC_combine_prod, TC_combine_mean, TC_combine_amax,
+                                               TC_combine_amin};
+    tc_val x = ti_pt2_tensor(n, "self"), index = ti_pt2_tensor(n, "index"),
+           source = ti_pt2_tensor(n, "source");
+    const char *how = ti_pt2_text(n, "reduce", "");
+    int64_t dim = ti_pt2_need_int(n, "dim"), column[TC_MAX_RANK];
+    size_t k = 0;
+    TC_STOP(&n->m);
+    while (k < TC_COUNT(word) && !ti_text_eq(word[k], how))
+        k++;
+    if (k == TC_COUNT(word)) {
+        ti_b_unsupported(&n->m, "a way to combine rows that is not known");
         return;
     }
-    tc_val y = ti_b_2(&n->m, bucketize, ti_b_attr(&n->m, bucketize, right), x, edges);
-    ti_pt2_result(n, x, ti_pt2_bool(n, "out_int32", false) ? ti_b_cast(&n->m, y, TC_i32) : y, 0);
+    const tc_type *t = ti_b_type(&n->m, source);
+    int axis = ti_b_axis(&n->m, dim, t->rank);
+    for (int i = 0; i < t->rank; i++)
+        column[i] = i == axis ? t->dim[i] : 1;
+    index = ti_b_expand_as(&n->m, ti_b_reshape(&n->m, index, t->rank, column), t);
+    source = ti_b_cast(&n->m, source, ti_b_type(&n->m, x)->dtype);
+    bool self = ti_pt2_bool(n, "include_self", true);
+    const void *attr = ti_b_attr(&n->m, scatter, axis, combine[k], self);
+    ti_pt2_result(n, ti_b_3(&n->m, scatter, attr, x, index, source));
+}
+
+/* Elements scattered back to the indices in their plane that they came from, zeros elsewhere. */
+static void import_max_unpool(tc_pt2_node *n)
+{
+    tc_val x = ti_pt2_tensor(n, "self"), index = ti_pt2_tensor(n, "indices");
+    const tc_type *y = ti_pt2_result_type(n, 0);
+    int plane = (int)n->row->extra;
+    TC_STOP(&n->m);
+    const tc_type *t = ti_b_type(&n->m, x);
+    int lead = t->rank - plane;
+    if (lead < 1 || y->rank != t->rank) {
+        ti_b_bad(&n->m, TC_E_SHAPE, "the numbers have no channels");
+        return;
+    }
+    int64_t from[TC_MAX_RANK], to[TC_MAX_RANK];
+    memcpy(from, t->dim, sizeof from);
+    memcpy(to, y->dim, sizeof to);
+    for (int i = lead + 1; i < t->rank; i++) {
+        from[lead] *= t->dim[i];
+        to[lead] *= y->dim[i];
+    }
+    x = ti_b_reshape(&n->m, x, lead + 1, from);
+    index = ti_b_reshape(&n->m, index, lead + 1, from);
+    tc_val zeros = ti_b_full(&n->m, lead + 1, to, 0, t->dtype);
+    const void *attr = ti_b_attr(&n->m, scatter, lead, TC_combine_set, true);
+    tc_val flat = ti_b_3(&n->m, scatter, attr, zeros, index, x);
+    ti_pt2_result(n, ti_b_reshape_as(&n->m, flat, y));
 }
 
 const tc_pt2_row tc_pt2_index[] = {
@@ -375,7 +449,10 @@ const tc_pt2_row tc_pt2_index[] = {
     ROW("embedding_bag embedding_bag.padding_idx _embedding_bag _embedding_bag_forward_only",
         import_embedding_bag, embedding, 0),
     ROW("one_hot", import_one_hot, eq, 0),
-    ROW("bucketize.Tensor", import_bucketize, bucketize, 0),
-    ROW("searchsorted.Tensor", import_bucketize, bucketize, 1),
+    ROW("bucketize.Tensor bucketize.Scalar", import_bucketize, bucketize, 0),
+    ROW("searchsorted.Tensor searchsorted.Scalar", import_bucketize, bucketize, 1),
+    ROW("index_reduce", import_index_reduce, scatter, 0),
+    ROW("max_unpool2d", import_max_unpool, scatter, 2),
+    ROW("max_unpool3d", import_max_unpool, scatter, 3),
     {0},
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_known.c -- importers of operators whose results are as large as their operands' numbers say:
- * those must follow from constants, made in `forward` or stored. */
+/* pt2_known.c -- importers of operators whose result sizes depend on their operands' values: those
+ * must be constants, made in `forward` or stored. */
 #include "../../num/load.h"
 #include "pt2.h"
 
@@ -16,7 +16,7 @@ bool ti_pt2_places(tc_pt2_node *n, tc_val x, tc_val *out)
     return true;
 }
 
-/* The numbers of the argument, or a message. */
+/* The values of the argument, or a message. */
 static bool needs(tc_pt2_node *n, tc_val x, tc_tensor *out)
 {
     if (n->m.status == TC_OK && ti_b_known(&n->m, x, out))
@@ -25,7 +25,7 @@ static bool needs(tc_pt2_node *n, tc_val x, tc_tensor *out)
     return false;
 }
 
-/* Where self is not zero: rows of places, or (extra 1) a list for each axis. */
+/* Where self is not zero: rows of indices, or (extra 1) a list for each axis. */
 static void import_nonzero(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, n->row->extra == 2 ? "condition" : "self"), place[TC_MAX_RANK];
@@ -39,15 +39,14 @@ static void import_nonzero(tc_pt2_node *n)
     }
     if (!rank) {
         tc_ints shape = ti_ints_copy(&n->m.ctx->arena, (int64_t[]){ti_load_f64(t, 0) != 0, 0}, 2);
-        ti_pt2_result(n, TC_NONE, ti_b_full(&n->m, shape.n, shape.v, 0, TC_i64), 0);
+        ti_pt2_result(n, ti_b_full(&n->m, shape.n, shape.v, 0, TC_i64));
         return;
     }
     ti_pt2_places(n, x, place);
     for (int i = 0; i < rank && n->row->extra != 0; i++)
         ti_pt2_bind(n, i, place[i]);
     if (n->row->extra == 0)
-        ti_pt2_result(n, TC_NONE,
-                      ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), place, rank), 0);
+        ti_pt2_result(n, ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), place, rank));
 }
 
 static void import_masked_select(tc_pt2_node *n)
@@ -72,7 +71,7 @@ static void import_masked_select(tc_pt2_node *n)
         rank = 1;
     }
     if (n->m.status == TC_OK && ti_pt2_places(n, mask, in + 1))
-        ti_pt2_result(n, TC_NONE, ti_b_op(&n->m, TC_OP_index, NULL, in, rank + 1), 0);
+        ti_pt2_result(n, ti_b_op(&n->m, TC_OP_index, NULL, in, rank + 1));
 }
 
 static tc_val numbers(tc_pt2_node *n, tc_dtype dtype, const double *v, int64_t count)
@@ -94,8 +93,8 @@ static bool all_exact(tc_tensor t)
     return true;
 }
 
-/* Different numbers in rising order (extra 1: as they follow), which of them each element is, and
- * how often each occurs. */
+/* Distinct values in rising order (extra 1: in order of occurrence), which of them each element is,
+ * and how often each occurs. */
 static void import_unique(tc_pt2_node *n)
 {
     tc_tensor t;
@@ -116,7 +115,7 @@ static void import_unique(tc_pt2_node *n)
         int64_t at = n->row->extra != 0 && k ? k - 1 : 0;
         while (at < k && (n->row->extra != 0 ? found[at] != v : found[at] < v))
             at++;
-        if (at == k || found[at] != v) { /* a new one: those behind it move up */
+        if (at == k || found[at] != v) { /* a new one: those after it move up */
             memmove(found + at + 1, found + at, (size_t)(k - at) * sizeof *found);
             memmove(times + at + 1, times + at, (size_t)(k - at) * sizeof *times);
             for (int64_t j = 0; j < i; j++)
@@ -159,7 +158,7 @@ static void import_bincount(tc_pt2_node *n)
     int64_t *times = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)most);
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         times[ti_load_i64(t, i)]++;
-    ti_pt2_result(n, TC_NONE, ti_b_list(&n->m, times, most), 0);
+    ti_pt2_result(n, ti_b_list(&n->m, times, most));
 }
 
 /* Whether each element is among the others: one of the comparisons holds. */
@@ -179,7 +178,7 @@ static void import_isin(tc_pt2_node *n)
                           same);
     if (invert)
         y = ti_b_logical_not(&n->m, y);
-    ti_pt2_result(n, TC_NONE, y, 0);
+    ti_pt2_result(n, y);
 }
 
 const tc_pt2_row tc_pt2_data[] = {

@@ -2,7 +2,7 @@
 /* pt2_loc.c -- where a node came from: the author's own Python line and module. */
 #include "pt2_program.h"
 
-/* Text as it stands in the file, its escapes with it. */
+/* Text as it is in the file, escapes included. */
 static tc_str raw(const tc_json *json)
 {
     return ti_json_is(json, TC_JSON_TEXT) ? (tc_str){json->as.text, json->n} : (tc_str){"", 0};
@@ -22,7 +22,7 @@ static bool contains(tc_str text, const char *what)
     return text.n >= strlen(what) && find_last(text, text.p + text.n, what);
 }
 
-/* Frames inside torch itself, or in code that tracing made, are nobody's source. */
+/* Frames inside torch itself, or in code made by tracing, are skipped. */
 static bool user_frame(tc_str path)
 {
     return !contains(path, "/torch/") && !contains(path, "<eval_with_key>") &&

@@ -1,48 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_move.c -- importers of operators that put numbers elsewhere.
+/* pt2_move.c -- importers of operators that move elements.
  *
- * Where the file states the result's shape, that is what the operator is given: reshape serves
- * view, flatten, squeeze and their kin alike.  A row's `extra` is 1 when ATen returns a view, 0
- * for a copy; unsqueeze_ and its like change how a tensor is looked at, not its numbers, and are
- * views too. */
-#include "pt2.h"
-
-/* Numbers lie in memory in the order of x's axes: it is no transposed, strided or repeated view. */
-static bool packed(const tc_pt2_node *n, tc_val x)
-{
-    const tc_node *def = ti_def(n->m.g, x);
-    if (!def)
-        return true;
-    switch (def->op) {
-    case TC_OP_permute:
-    case TC_OP_expand:
-    case TC_OP_diagonal:
-    case TC_OP_as_strided:
-    case TC_OP_unfold:
-    case TC_OP_real:
-    case TC_OP_imag:
-        return false;
-    case TC_OP_slice:
-        return ((const tc_attr_slice *)def->attr)->axis == 0 &&
-               ((const tc_attr_slice *)def->attr)->step == 1;
-    case TC_OP_select:
-        return ((const tc_attr_select *)def->attr)->axis == 0;
-    case TC_OP_split:
-        return ((const tc_attr_split *)def->attr)->axis == 0;
-    case TC_OP_unbind:
-        return ((const tc_attr_axis *)def->attr)->axis == 0;
-    default:
-        return true;
-    }
-}
+ * The declared shape of the result is used: reshape serves view, flatten, squeeze and the like.
+ * unsqueeze_ and the like change a tensor's shape, not its elements: their results are views. */
+#include "pt2_program.h"
 
 static void import_reshape(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
     const tc_type *shape = ti_pt2_result_type(n, 0);
     TC_STOP(&n->m);
-    ti_pt2_result(n, x, ti_b_reshape_as(&n->m, x, shape),
-                  n->row->extra != 0 && packed(n, x));
+    ti_pt2_result(n, ti_b_reshape_as(&n->m, x, shape));
 }
 
 static void import_broadcast_tensors(tc_pt2_node *n)
@@ -53,7 +21,6 @@ static void import_broadcast_tensors(tc_pt2_node *n)
         tc_val y = ti_b_expand_as(&n->m, x[i], ti_pt2_result_type(n, i));
         TC_STOP(&n->m);
         ti_pt2_bind(n, i, y);
-        ti_pt2_view(n, x[i], y);
     }
 }
 
@@ -94,7 +61,7 @@ static void import_permute(tc_pt2_node *n)
         return;
     }
     tc_ints perm = ti_b_axes(&n->m, dims, rank);
-    ti_pt2_result(n, x, ti_b_permute(&n->m, x, perm.v), n->row->extra);
+    ti_pt2_result(n, ti_b_permute(&n->m, x, perm.v));
 }
 
 /* transpose, swapaxes and swapdims differ in what they call the two axes. */
@@ -107,7 +74,7 @@ static void import_transpose(tc_pt2_node *n)
     TC_STOP(&n->m);
     int rank = ti_b_type(&n->m, x)->rank;
     tc_val y = ti_b_swap(&n->m, x, ti_b_axis(&n->m, a, rank), ti_b_axis(&n->m, b, rank));
-    ti_pt2_result(n, x, y, n->row->extra);
+    ti_pt2_result(n, y);
 }
 
 /* t: at most two axes, backwards. */
@@ -119,7 +86,7 @@ static void import_reversed(tc_pt2_node *n)
     int rank = ti_b_type(&n->m, x)->rank;
     for (int i = 0; i < rank; i++)
         perm[i] = rank - 1 - i;
-    ti_pt2_result(n, x, ti_b_permute(&n->m, x, perm), n->row->extra);
+    ti_pt2_result(n, ti_b_permute(&n->m, x, perm));
 }
 
 static void import_matrix_transpose(tc_pt2_node *n)
@@ -131,7 +98,20 @@ static void import_matrix_transpose(tc_pt2_node *n)
         ti_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
         return;
     }
-    ti_pt2_result(n, x, ti_b_swap(&n->m, x, rank - 2, rank - 1), n->row->extra);
+    ti_pt2_result(n, ti_b_swap(&n->m, x, rank - 2, rank - 1));
+}
+
+/* The matrix transposed, complex numbers conjugated. */
+static void import_adjoint(tc_pt2_node *n)
+{
+    tc_val x = ti_pt2_tensor(n, "self");
+    if (n->m.status == TC_OK && ti_b_dtype(&n->m, x) == TC_c64 && ti_b_type(&n->m, x)->rank > 1) {
+        int rank = ti_b_type(&n->m, x)->rank;
+        x = ti_b_swap(&n->m, x, rank - 2, rank - 1);
+        tc_val re = ti_b_real(&n->m, x), im = ti_b_imag(&n->m, x);
+        ti_pt2_result(n, ti_b_complex(&n->m, re, ti_b_neg(&n->m, im)));
+    } else
+        import_matrix_transpose(n);
 }
 
 static void import_movedim(tc_pt2_node *n)
@@ -159,25 +139,53 @@ static void import_movedim(tc_pt2_node *n)
             from++;
         perm[to] = from++;
     }
-    ti_pt2_result(n, x, rank ? ti_b_permute(&n->m, x, perm) : x, rank ? n->row->extra : 0);
+    ti_pt2_result(n, rank ? ti_b_permute(&n->m, x, perm) : x);
 }
 
 /* Parts. */
 
+/* The rows of x that the result shows, from a start that is known when the program runs. */
+static tc_val rows_of(tc_pt2_node *n, const char *start, const tc_type *x, int64_t dim,
+                      const tc_type *part)
+{
+    int64_t step = ti_pt2_int(n, "step", 1), axis = dim;
+    if (!part || n->m.status != TC_OK || axis >= x->rank || axis >= part->rank)
+        return TC_NONE;
+    return ti_pt2_rows_from(n, start, x->dim[axis], part->dim[axis], step);
+}
+
+static void pick_rows(tc_pt2_node *n, tc_val x)
+{
+    int64_t dim = ti_pt2_int(n, "dim", 0);
+    const tc_type *y = ti_pt2_result_type(n, 0);
+    TC_STOP(&n->m);
+    int64_t axis = ti_b_axis(&n->m, dim, ti_b_type(&n->m, x)->rank);
+    tc_val rows = rows_of(n, "start", ti_b_type(&n->m, x), axis, y);
+    ti_pt2_result(n, ti_b_index_select(&n->m, x, rows, axis));
+}
+
 static void import_slice(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
+    if (ti_pt2_later(n, "start")) {
+        pick_rows(n, x);
+        return;
+    }
     int64_t dim = ti_pt2_int(n, "dim", 0), start = ti_pt2_int(n, "start", 0);
     int64_t end = ti_pt2_int(n, "end", INT64_MAX), step = ti_pt2_int(n, "step", 1);
     TC_STOP(&n->m);
     tc_val y = ti_pt2_slice(n, x, ti_b_axis(&n->m, dim, ti_b_type(&n->m, x)->rank), start, end,
                             step);
-    ti_pt2_result(n, x, y, n->row->extra);
+    ti_pt2_result(n, y);
 }
 
 static void import_narrow(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
+    if (ti_pt2_later(n, "start")) {
+        pick_rows(n, x);
+        return;
+    }
     int64_t dim = ti_pt2_need_int(n, "dim"), start = ti_pt2_need_int(n, "start");
     int64_t length = ti_pt2_need_int(n, "length");
     TC_STOP(&n->m);
@@ -188,10 +196,10 @@ static void import_narrow(tc_pt2_node *n)
         ti_b_bad(&n->m, TC_E_ARGUMENT, "the part reaches past the axis");
         return;
     }
-    ti_pt2_result(n, x, ti_pt2_slice(n, x, axis, start, start + length, 1), n->row->extra);
+    ti_pt2_result(n, ti_pt2_slice(n, x, axis, start, start + length, 1));
 }
 
-/* The axis and the place there, counted from the front. */
+/* The axis and the index there, counted from the front. */
 static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
 {
     int64_t dim = ti_pt2_need_int(n, "dim"), index = ti_pt2_need_int(n, "index");
@@ -201,35 +209,76 @@ static tc_attr_select *select_attr(tc_pt2_node *n, tc_val x)
     return ti_b_attr(&n->m, select, axis, index < 0 && t->rank ? index + t->dim[axis] : index);
 }
 
+/* One row, by a number that is known when the program runs. */
+static tc_val row_of(tc_pt2_node *n, tc_val x, int64_t *axis)
+{
+    int64_t dim = ti_pt2_need_int(n, "dim");
+    TC_STOP_WITH(&n->m, TC_NONE);
+    const tc_type *t = ti_b_type(&n->m, x);
+    *axis = ti_b_axis(&n->m, dim, t->rank);
+    return ti_pt2_rows_from(n, "index", t->rank ? t->dim[*axis] : 1, 1, 1);
+}
+
 static void import_select(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
+    if (ti_pt2_later(n, "index")) {
+        int64_t axis = 0;
+        const tc_type *y = ti_pt2_result_type(n, 0);
+        tc_val row = row_of(n, x, &axis);
+        TC_STOP(&n->m);
+        ti_pt2_result(n, ti_b_reshape_as(&n->m, ti_b_index_select(&n->m, x, row, axis), y));
+        return;
+    }
     const void *attr = select_attr(n, x);
-    ti_pt2_result(n, x, ti_b_1(&n->m, select, attr, x), n->row->extra);
+    ti_pt2_result(n, ti_b_1(&n->m, select, attr, x));
+}
+
+/* x with `part` instead of these rows. */
+static void write_rows(tc_pt2_node *n, tc_val x, tc_val rows, tc_val part, int64_t axis)
+{
+    TC_STOP(&n->m);
+    part = ti_b_cast(&n->m, part, ti_b_type(&n->m, x)->dtype);
+    ti_pt2_result(n, ti_b_3(&n->m, index_copy, ti_b_attr(&n->m, axis, axis), x, rows, part));
 }
 
 static void import_select_scatter(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self"), part = ti_pt2_tensor(n, "src");
+    if (ti_pt2_later(n, "index")) {
+        int64_t axis = 0;
+        tc_val row = row_of(n, x, &axis);
+        write_rows(n, x, row, ti_b_unsqueeze(&n->m, part, axis), axis);
+        return;
+    }
     const tc_attr_select *a = select_attr(n, x);
     if (n->m.status == TC_OK)
         part = ti_b_cast(&n->m, part, ti_b_type(&n->m, x)->dtype);
-    ti_pt2_result(n, x, ti_b_2(&n->m, select_scatter, a, x, part), 0);
+    ti_pt2_result(n, ti_b_2(&n->m, select_scatter, a, x, part));
 }
 
 static void import_slice_scatter(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self"), part = ti_pt2_tensor(n, "src");
+    if (ti_pt2_later(n, "start")) {
+        int64_t axis = ti_pt2_int(n, "dim", 0);
+        TC_STOP(&n->m);
+        const tc_type *t = ti_b_type(&n->m, x);
+        axis = ti_b_axis(&n->m, axis, t->rank);
+        tc_val rows = rows_of(n, "start", t, axis, ti_b_type(&n->m, part));
+        write_rows(n, x, rows, part, axis);
+        return;
+    }
     int64_t dim = ti_pt2_int(n, "dim", 0), start = ti_pt2_int(n, "start", 0);
     int64_t end = ti_pt2_int(n, "end", INT64_MAX), step = ti_pt2_int(n, "step", 1);
     TC_STOP(&n->m);
     const tc_type *t = ti_b_type(&n->m, x);
     const void *attr = ti_pt2_slice_attr(n, t, ti_b_axis(&n->m, dim, t->rank), start, end, step);
     part = ti_b_cast(&n->m, part, t->dtype);
-    ti_pt2_result(n, x, ti_b_2(&n->m, slice_scatter, attr, x, part), 0);
+    ti_pt2_result(n, ti_b_2(&n->m, slice_scatter, attr, x, part));
 }
 
-/* The file says how long each piece is.  `axis` < 0: the argument "dim". */
+/* The file has the length of each piece.  `axis` < 0: the argument "dim". */
 static void split_along(tc_pt2_node *n, int64_t axis)
 {
     tc_val x = ti_pt2_tensor(n, "self");
@@ -246,11 +295,8 @@ static void split_along(tc_pt2_node *n, int64_t axis)
     }
     const void *attr = ti_b_attr(&n->m, split, dim, {n->n_result, sizes});
     tc_node *node = ti_b_ops(&n->m, TC_OP_split, attr, &x, 1, n->n_result);
-    for (int i = 0; node && i < n->n_result; i++) {
+    for (int i = 0; node && i < n->n_result; i++)
         ti_pt2_bind(n, i, node->out[i]);
-        if (n->row->extra != 0)
-            ti_pt2_view(n, x, node->out[i]);
-    }
 }
 
 static void import_split(tc_pt2_node *n)
@@ -274,36 +320,39 @@ static void import_hsplit(tc_pt2_node *n)
 }
 
 const tc_pt2_row tc_pt2_move[] = {
-    ROW("view view_as reshape reshape_as _reshape_alias ravel flatten.using_ints unflatten.int "
-        "squeeze squeeze.dim squeeze.dims unsqueeze squeeze_ squeeze_.dim squeeze_.dims "
-        "unsqueeze_ atleast_1d atleast_2d atleast_3d", import_reshape, reshape, 1),
-    ROW("_unsafe_view view_copy _reshape_alias_copy _reshape_copy squeeze_copy squeeze_copy.dim "
+    VIEW_ROW("view view_as _reshape_alias _unsafe_view unflatten.int squeeze squeeze.dim "
+             "squeeze.dims unsqueeze squeeze_ squeeze_.dim squeeze_.dims unsqueeze_ atleast_1d "
+             "atleast_2d atleast_3d", import_reshape, reshape, PART),
+    VIEW_ROW("reshape reshape_as ravel flatten.using_ints", import_reshape, reshape, RESHAPED),
+    ROW("view_copy _reshape_alias_copy _reshape_copy squeeze_copy squeeze_copy.dim "
         "squeeze_copy.dims unsqueeze_copy", import_reshape, reshape, 0),
-    ROW("broadcast_tensors", import_broadcast_tensors, expand, 1),
-    ROW("meshgrid meshgrid.indexing", import_meshgrid, expand, 0),
-    ROW("permute", import_permute, permute, 1),
+    VIEW_ROW("broadcast_tensors", import_broadcast_tensors, expand, PART),
+    VIEW_ROW("meshgrid meshgrid.indexing", import_meshgrid, expand, PART),
+    VIEW_ROW("permute", import_permute, permute, PART),
     ROW("permute_copy", import_permute, permute, 0),
-    ROW("transpose.int swapaxes swapdims transpose_ swapaxes_ swapdims_",
-        import_transpose, permute, 1),
+    VIEW_ROW("transpose.int swapaxes swapdims transpose_ swapaxes_ swapdims_", import_transpose,
+             permute, PART),
     ROW("transpose_copy.int", import_transpose, permute, 0),
-    ROW("t t_ numpy_T", import_reversed, permute, 1),
+    VIEW_ROW("t t_ numpy_T", import_reversed, permute, PART),
     ROW("t_copy", import_reversed, permute, 0),
-    ROW("mT adjoint", import_matrix_transpose, permute, 1),
-    ROW("movedim.int movedim.intlist moveaxis.int moveaxis.intlist", import_movedim, permute, 1),
-    ROW("slice.Tensor", import_slice, slice, 1),
+    VIEW_ROW("mT", import_matrix_transpose, permute, PART),
+    VIEW_ROW("mH adjoint matrix_H", import_adjoint, permute, PART),
+    VIEW_ROW("movedim.int movedim.intlist moveaxis.int moveaxis.intlist", import_movedim, permute,
+             PART),
+    VIEW_ROW("slice.Tensor", import_slice, slice, PART),
     ROW("slice_copy.Tensor", import_slice, slice, 0),
-    ROW("narrow", import_narrow, slice, 1),
+    VIEW_ROW("narrow", import_narrow, slice, PART),
     ROW("narrow_copy", import_narrow, slice, 0),
-    ROW("select.int", import_select, select, 1),
+    VIEW_ROW("select.int", import_select, select, PART),
     ROW("select_copy.int", import_select, select, 0),
     ROW("select_scatter", import_select_scatter, select_scatter, 0),
     ROW("slice_scatter", import_slice_scatter, slice_scatter, 0),
-    ROW("split.Tensor split.sizes split_with_sizes chunk tensor_split.sections "
-        "tensor_split.indices", import_split, split, 1),
+    VIEW_ROW("split.Tensor split.sizes split_with_sizes chunk tensor_split.sections "
+        "tensor_split.indices", import_split, split, PART),
     ROW("split_copy.Tensor split_with_sizes_copy unsafe_split.Tensor unsafe_split_with_sizes "
         "unsafe_chunk", import_split, split, 0),
-    ROW("hsplit.int hsplit.array", import_hsplit, split, 1),
-    ROW("vsplit.int vsplit.array", import_vsplit, split, 1),
-    ROW("dsplit.int dsplit.array", import_dsplit, split, 1),
+    VIEW_ROW("hsplit.int hsplit.array", import_hsplit, split, PART),
+    VIEW_ROW("vsplit.int vsplit.array", import_vsplit, split, PART),
+    VIEW_ROW("dsplit.int dsplit.array", import_dsplit, split, PART),
     {0},
 };

@@ -23,24 +23,68 @@ static tc_val group_norm(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, int64_t g
     return ti_b_3(&n->m, group_norm, ti_b_attr(&n->m, group_norm, groups, eps), x, w, b);
 }
 
-/* Statistics of the batch itself; one sample is a group per channel. */
+/* Mean and variance of the batch itself, by channel. */
+static void batch_statistics(tc_pt2_node *n, tc_val x, tc_val *mean, tc_val *var)
+{
+    TC_STOP(&n->m);
+    tc_ints axes = axes_but(n, ti_b_type(&n->m, x)->rank, 1);
+    *mean = ti_b_1(&n->m, mean, ti_b_attr(&n->m, axes, axes, false), x);
+    *var = ti_b_1(&n->m, var, ti_b_attr(&n->m, var, axes, false, 0), x);
+}
+
+/* By the statistics of the batch; one sample is a group per channel. */
 static tc_val norm_by_batch(tc_pt2_node *n, tc_val x, tc_val w, tc_val b, double eps)
 {
     const tc_type *t = ti_b_type(&n->m, x);
+    tc_val mean = TC_NONE, var = TC_NONE;
     if (t->rank < 2) {
         ti_b_bad(&n->m, TC_E_SHAPE, "the input has no channels");
         return TC_NONE;
     }
     if (t->dim[0] == 1)
         return group_norm(n, x, w, b, t->dim[1], eps);
-    tc_ints axes = axes_but(n, t->rank, 1);
-    tc_val mean = ti_b_1(&n->m, mean, ti_b_attr(&n->m, axes, axes, false), x);
-    tc_val var = ti_b_1(&n->m, var, ti_b_attr(&n->m, var, axes, false, 0), x);
+    batch_statistics(n, x, &mean, &var);
     return ti_b_op(&n->m, TC_OP_batch_norm, ti_b_attr(&n->m, eps, eps),
                    (tc_val[]){x, w, b, mean, var}, 5);
 }
 
-/* batch_norm and its native forms; only the normalized result is made. */
+/* old (1 - momentum) + new momentum */
+static tc_val moved_on(tc_pt2_node *n, tc_val old, tc_val new, double momentum)
+{
+    tc_val kept = ti_b_mul_n(&n->m, old, 1 - momentum);
+    return ti_b_add(&n->m, kept, ti_b_mul_n(&n->m, new, momentum));
+}
+
+/* In training: the statistics of the batch, results 1 and 2, move the running ones, which are
+ * written where they are, or are results 3 and 4.  The running variance is the unbiased one. */
+static void bind_statistics(tc_pt2_node *n, tc_val x, tc_val running_mean, tc_val running_var,
+                            double eps)
+{
+    tc_val mean, var;
+    double momentum = ti_pt2_float(n, "momentum", 0.1);
+    batch_statistics(n, x, &mean, &var);
+    TC_STOP(&n->m);
+    const tc_type *t = ti_b_type(&n->m, x);
+    double count = (double)tc_type_count(t) / (double)ti_max_i64(t->dim[1], 1);
+    if (n->n_result > 2) {
+        ti_pt2_bind(n, 1, mean);
+        ti_pt2_bind(n, 2, ti_b_rsqrt(&n->m, ti_b_add_n(&n->m, var, eps)));
+    }
+    if (!running_mean || !running_var)
+        return;
+    tc_val unbiased = ti_b_mul_n(&n->m, var, count / (count - 1));
+    mean = moved_on(n, running_mean, mean, momentum);
+    var = moved_on(n, running_var, unbiased, momentum);
+    if (n->n_result > 3) {
+        ti_pt2_bind(n, n->n_result - 2, mean);
+        ti_pt2_bind(n, n->n_result - 1, var);
+    } else {
+        ti_pt2_write_argument(n, "running_mean", mean);
+        ti_pt2_write_argument(n, "running_var", var);
+    }
+}
+
+/* batch_norm and its native forms; of evaluation only the normalized result is made. */
 static void import_batch_norm(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "input"), w = ti_pt2_tensor_opt(n, "weight"),
@@ -49,18 +93,15 @@ static void import_batch_norm(tc_pt2_node *n)
     double eps = ti_pt2_float(n, "eps", 1e-5);
     bool training = ti_pt2_bool(n, "training", false);
     TC_STOP(&n->m);
-    if (training && (mean || var)) {
-        ti_b_bad(&n->m, TC_E_UNSUPPORTED,
-                   "batch norm that updates its statistics; export the model in eval mode");
-        return;
-    }
     tc_val y = TC_NONE;
-    if (mean && var)
+    if (mean && var && !training)
         y = ti_b_op(&n->m, TC_OP_batch_norm, ti_b_attr(&n->m, eps, eps),
                     (tc_val[]){x, w, b, mean, var}, 5);
     else
         y = norm_by_batch(n, x, w, b, eps);
     ti_pt2_bind(n, 0, y);
+    if (training && (n->n_result > 1 || (mean && var)))
+        bind_statistics(n, x, mean, var, eps);
 }
 
 /* How many last axes are normalized; they must be those of the input. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_pattern.c -- importers of operators that lay tensors out in a pattern: products of all pairs,
- * powers side by side, blocks along a diagonal, running sums of exponentials. */
+/* pt2_pattern.c -- importers of structured operators: products of all pairs, powers in columns,
+ * blocks along a diagonal, running sums of exponentials. */
 #include "pt2.h"
 
 /* The tensor with leading axes of extent 1 up to the rank. */
@@ -14,7 +14,7 @@ static tc_val with_rank(tc_pt2_node *n, tc_val x, int rank)
     return ti_b_reshape(&n->m, x, rank, dim);
 }
 
-/* kron(a, b)[i p + k, ...] = a[i, ...] b[k, ...]: each axis of a stands before its own of b. */
+/* kron(a, b)[i p + k, ...] = a[i, ...] b[k, ...]: each axis of a is before its counterpart of b. */
 static void import_kron(tc_pt2_node *n)
 {
     tc_val a = ti_pt2_tensor(n, "self"), b = ti_pt2_tensor(n, "other");
@@ -38,10 +38,10 @@ static void import_kron(tc_pt2_node *n)
     a = ti_b_reshape(&n->m, a, 2 * rank, of_a);
     b = ti_b_reshape(&n->m, b, 2 * rank, of_b);
     tc_val y = ti_b_mul(&n->m, a, b);
-    ti_pt2_result(n, TC_NONE, ti_b_reshape(&n->m, y, rank, out), 0);
+    ti_pt2_result(n, ti_b_reshape(&n->m, y, rank, out));
 }
 
-/* x^0 .. x^(N - 1) side by side; extra: powers rise from left to right without being asked to. */
+/* x^0 .. x^(N - 1) in columns; extra: powers rise from left to right by default. */
 static void import_vander(tc_pt2_node *n)
 {
     enum { MOST = 1024 };
@@ -61,10 +61,10 @@ static void import_vander(tc_pt2_node *n)
         power[rising ? k : count - 1 - k] = last;
     }
     tc_val y = ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, t->rank), power, (int)count);
-    ti_pt2_result(n, TC_NONE, y, 0);
+    ti_pt2_result(n, y);
 }
 
-/* Matrices one behind the other along the diagonal, zeros elsewhere. */
+/* Block-diagonal matrix, zeros elsewhere. */
 static void import_block_diag(tc_pt2_node *n)
 {
     int count;
@@ -84,7 +84,7 @@ static void import_block_diag(tc_pt2_node *n)
         block[i] = ti_b_1(&n->m, pad, a, x);
     }
     tc_val all = ti_b_op(&n->m, TC_OP_cat, ti_b_attr(&n->m, axis, 0), block, count);
-    ti_pt2_result(n, TC_NONE, all, 0);
+    ti_pt2_result(n, all);
 }
 
 /* All combinations of one number of each list, the last list running fastest. */
@@ -94,7 +94,7 @@ static void import_cartesian(tc_pt2_node *n)
     tc_val *list = ti_pt2_list_of(n, "tensors", &count);
     TC_STOP(&n->m);
     if (count == 1) {
-        ti_pt2_result(n, TC_NONE, ti_b_identity(&n->m, list[0]), 0);
+        ti_pt2_result(n, ti_b_identity(&n->m, list[0]));
         return;
     }
     int64_t dim[TC_MAX_RANK], own[TC_MAX_RANK];
@@ -111,12 +111,11 @@ static void import_cartesian(tc_pt2_node *n)
         x = ti_b_expand(&n->m, x, count, dim);
         list[i] = ti_b_flat(&n->m, x);
     }
-    ti_pt2_result(n, TC_NONE,
-                  ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), list, count), 0);
+    ti_pt2_result(n, ti_b_op(&n->m, TC_OP_stack, ti_b_attr(&n->m, axis, 1), list, count));
 }
 
-/* log of the running sum of e^x, by doubling: after step k every place has the sum of the 2^k
- * numbers up to it, and no sum leaves the numbers there are. */
+/* log of the running sum of e^x, by doubling: after step k every element has the sum of the 2^k
+ * values up to it, and no sum overflows. */
 static void import_logcumsumexp(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
@@ -133,7 +132,7 @@ static void import_logcumsumexp(tc_pt2_node *n)
     }
     if (extent <= 1)
         x = ti_b_identity(&n->m, x);
-    ti_pt2_result(n, TC_NONE, x, 0);
+    ti_pt2_result(n, x);
 }
 
 const tc_pt2_row tc_pt2_pattern[] = {
@@ -141,7 +140,7 @@ const tc_pt2_row tc_pt2_pattern[] = {
     ROW("vander", import_vander, stack, 0),
     ROW("linalg_vander", import_vander, stack, 1),
     ROW("block_diag", import_block_diag, cat, 0),
-    ROW("cartesian_prod", import_cartesian, stack, 0),
+    VIEW_ROW("cartesian_prod", import_cartesian, stack, ITSELF),
     ROW("logcumsumexp", import_logcumsumexp, logaddexp, 0),
     {0},
 };

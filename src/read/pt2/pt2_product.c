@@ -104,7 +104,74 @@ static void import_chain(tc_pt2_node *n)
     ti_pt2_bind(n, 0, y);
 }
 
-/* Sums of narrow integers may be wider than they: the file says so in the result's type. */
+/* Sums of narrow integers may be wider: by the declared result type. */
+/* The labels of an equation's operand, those of "..." as numbers below ' '. */
+static int labels_of(const char *text, const char *end, int dots, char label[2 * TC_MAX_RANK])
+{
+    int n = 0;
+    for (; text < end && n < TC_MAX_RANK; text++) {
+        if (*text == '.')
+            for (int i = 0; i < dots && n < TC_MAX_RANK && text[1] == '.' && text[2] == '.'; i++)
+                label[n++] = (char)(i + 1);
+        else if (*text != ' ')
+            label[n++] = *text;
+    }
+    return n;
+}
+
+/* Without "->": labels that occur once, in alphabetical order, "..." first. */
+static int lone_labels(const char *label, int n, char out[2 * TC_MAX_RANK])
+{
+    int count = 0;
+    for (int c = 1; c < 128; c++) {
+        int times = 0;
+        for (int i = 0; i < n; i++)
+            times += label[i] == c;
+        if (times == 1 || (times && c < ' '))
+            out[count++] = (char)c;
+    }
+    return count;
+}
+
+static int place_of(char c, const char *label, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (label[i] == c)
+            return i;
+    return -1;
+}
+
+/* An equation of one tensor that sums nothing: diagonals and another order of axes, which is a
+ * view.  NONE: it is another equation. */
+static tc_val moved(tc_pt2_node *n, const char *equation, tc_val x)
+{
+    const char *arrow = strstr(equation, "->"), *end = equation + strlen(equation);
+    char label[2 * TC_MAX_RANK], out[2 * TC_MAX_RANK];
+    int rank = ti_b_type(&n->m, x)->rank;
+    int named = labels_of(equation, arrow ? arrow : end, 0, label);
+    int count = labels_of(equation, arrow ? arrow : end, rank - named, label);
+    int n_out = arrow ? labels_of(arrow + 2, end, rank - named, out)
+                      : lone_labels(label, count, out);
+    if (count != rank)
+        return TC_NONE;
+    for (int i = 0; i < count; i++)
+        for (int k = count; k-- > i + 1;)
+            if (label[i] == label[k]) { /* both axes go, their diagonal is the last one */
+                char both = label[i];
+                x = ti_b_1(&n->m, diagonal, ti_b_attr(&n->m, diagonal, 0, i, k), x);
+                memmove(label + k, label + k + 1, (size_t)(count - k - 1));
+                memmove(label + i, label + i + 1, (size_t)(count - i - 2));
+                label[count - 2] = both;
+                count--;
+                k = count;
+            }
+    int64_t perm[2 * TC_MAX_RANK];
+    for (int i = 0; i < n_out; i++)
+        if ((perm[i] = place_of(out[i], label, count)) < 0)
+            return TC_NONE;
+    return n->m.status == TC_OK && n_out == count ? ti_b_permute(&n->m, x, perm) : TC_NONE;
+}
+
 static void import_einsum(tc_pt2_node *n)
 {
     int count;
@@ -113,8 +180,9 @@ static void import_einsum(tc_pt2_node *n)
     const tc_type *result = ti_pt2_result_type(n, 0);
     for (int i = 0; result && n->m.status == TC_OK && i < count; i++)
         list[i] = ti_b_cast(&n->m, list[i], result->dtype);
-    if (n->m.status == TC_OK)
-        ti_pt2_bind(n, 0, einsum(n, equation, list, count));
+    TC_STOP(&n->m);
+    tc_val view = count == 1 && list[0] ? moved(n, equation, list[0]) : TC_NONE;
+    ti_pt2_result(n, view ? view : einsum(n, equation, list, count));
 }
 
 /* Contraction of given axes, as an equation: labels of b's contracted axes are those of a's. */
@@ -200,7 +268,7 @@ const tc_pt2_row tc_pt2_product[] = {
     ROW("inner", import_inner, const, 0),
     ROW("chain_matmul", import_chain, const, 0),
     ROW("linalg_multi_dot", import_chain, const, 1),
-    ROW("einsum", import_einsum, const, 0),
+    VIEW_ROW("einsum", import_einsum, const, MOVED),
     ROW("tensordot", import_tensordot, const, 0),
     ROW("cdist _cdist_forward _euclidean_dist", import_cdist, const, 0),
     ROW("scaled_dot_product_attention _scaled_dot_product_attention_math "

@@ -17,7 +17,7 @@ static int64_t bound(tc_pt2_node *n, const char *arg)
     return 0;
 }
 
-/* Per tensor: scale and zero are numbers, or tensors of one element. */
+/* Per tensor: scale and zero are scalars, or one-element tensors. */
 static void import_per_tensor(tc_pt2_node *n)
 {
     bool by_tensor = ti_pt2_is_tensor(n, "scale"), back = n->row->op == TC_OP_dequantize;
@@ -36,7 +36,7 @@ static void import_per_tensor(tc_pt2_node *n)
             ti_b_bad(&n->m, TC_E_ARGUMENT, "a scale of 0");
     }
     const void *attr = ti_arena_copy(&n->m.ctx->arena, &a, sizeof a);
-    ti_pt2_result(n, in[0], ti_b_op(&n->m, n->row->op, attr, in, by_tensor ? 3 : 1), 0);
+    ti_pt2_result(n, ti_b_op(&n->m, n->row->op, attr, in, by_tensor ? 3 : 1));
 }
 
 /* fake_quantize_per_tensor_affine(self, scale, zero_point, ...), per channel with an axis; the
@@ -60,7 +60,7 @@ static void import_fake(tc_pt2_node *n)
     if (n->row->extra != 0)
         a.axis = ti_b_axis(&n->m, axis, ti_b_type(&n->m, in[0])->rank);
     const void *attr = ti_arena_copy(&n->m.ctx->arena, &a, sizeof a);
-    ti_pt2_result(n, in[0], ti_b_op(&n->m, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1), 0);
+    ti_pt2_result(n, ti_b_op(&n->m, TC_OP_fake_quantize, attr, in, by_tensor ? 3 : 1));
 }
 
 static void import_choose(tc_pt2_node *n)
@@ -105,8 +105,8 @@ static void import_choose_per_token(tc_pt2_node *n)
     }
 }
 
-/* The range of each row, widened to hold 0, on codes -128 .. 127; zero lies nearer to the end that
- * errs less. */
+/* The range of each row, widened to contain 0, on codes -128 .. 127; zero is computed from the end
+ * with the smaller error. */
 static void import_choose_per_token_asymmetric(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "input"), low = over_last(n, TC_OP_amin, x),

@@ -49,8 +49,7 @@ static void missing(tc_build *b, const char *name, const char *expected)
     ti_pt2_bad_argument(node_of(b), name, expected);
 }
 
-/* The operators whose results of integers are real: numbers beside integers are real from the
- * start. */
+/* The operators with real results of integers: scalars are real from the start. */
 static bool gives_real(tc_op op, const void *attr)
 {
     const tc_attr_div *a = attr;
@@ -58,18 +57,18 @@ static bool gives_real(tc_op op, const void *attr)
                            : op == TC_OP_copysign || op == TC_OP_xlogy;
 }
 
-/* The operators in which a number beside narrow floats keeps its precision. */
+/* The operators in which a scalar with narrow floats keeps its precision. */
 static bool keeps_numbers(tc_op op)
 {
     return op == TC_OP_mul || op == TC_OP_div || op == TC_OP_lerp;
 }
 
-/* A number beside a tensor.  A wider one must not decide the type of the result, as it would beside
- * a tensor without axes. */
+/* A scalar operand of a tensor.  A wider one must not decide the type of the result, as a rank-0
+ * tensor would. */
 static tc_val number(tc_build *b, const char *name, tc_val beside, tc_op op, const void *attr)
 {
     const tc_type *t = beside && b->status == TC_OK ? ti_b_type(b, beside) : NULL;
-    if (!t)
+    if (!t || ti_pt2_later(node_of(b), name))
         return ti_pt2_operand(node_of(b), name, beside);
     bool narrow = t->rank && (t->dtype == TC_f16 || t->dtype == TC_bf16);
     bool integers = ti_is_int(t->dtype) || t->dtype == TC_bool;
@@ -82,35 +81,15 @@ static const tc_recipe_source source = {has,   is_tensor, tensor, tensor_at, num
                                         i64,   f64,       truth,  ints,      text,
                                         dtype, result,    results, bind,     missing};
 
-void ti_pt2_follow(tc_pt2_node *n, const char *recipe)
-{
-    ti_recipe(&n->m, &source, recipe);
-}
-
 void ti_pt2_import_recipe(tc_pt2_node *n)
 {
     ti_recipe(&n->m, &source, n->row->recipe);
 }
 
-/* The results show numbers of the first operand. */
-static void import_view(tc_pt2_node *n)
-{
-    tc_val base = ti_recipe(&n->m, &source, n->row->recipe);
-    for (int i = 0; i < n->n_result && n->m.status == TC_OK; i++)
-        if (n->work->result[i].cell)
-            ti_pt2_view(n, base, n->work->result[i].cell->val);
-}
-
-/* The result takes the place of self, though the name does not end in '_'. */
-static void import_written(tc_pt2_node *n)
-{
-    n->work->in_place = true;
-    ti_recipe(&n->m, &source, n->row->recipe);
-}
-
-#define ATEN(names, text) {names, ti_pt2_import_recipe, TC_OP_COUNT, 0, text},
-#define VIEW(names, text) {names, import_view, TC_OP_COUNT, 0, text},
-#define WRITTEN(names, text) {names, import_written, TC_OP_COUNT, 0, text},
+#define ATEN(names, text) {names, ti_pt2_import_recipe, TC_OP_COUNT, 0, text, TC_PT2_COPY},
+#define VIEW(names, shows, text)                                                                   \
+    {names, ti_pt2_import_recipe, TC_OP_COUNT, 0, text, TC_PT2_##shows},
+#define WRITTEN(names, text) VIEW(names, WRITTEN, text)
 const tc_pt2_row tc_pt2_recipes[] = {
 #include "aten.def"
     {0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_signal.c -- importers of what signal processing asks for: windows, short-time Fourier
- * transforms and their inverse, running extremes. */
+/* pt2_signal.c -- importers of signal processing: windows, short-time Fourier transforms and their
+ * inverse, running extremes. */
 #include <math.h>
 
 #include "pt2.h"
@@ -20,7 +20,7 @@ static double bessel_i0(double x)
     return sum;
 }
 
-/* The window at place i of a symmetric one whose last place is `last`. */
+/* The window at index i of a symmetric one whose last index is `last`. */
 static double window_at(window_kind kind, int64_t i, int64_t last, double a, double b)
 {
     double t = 2 * acos(-1) * (double)i / (double)last, r = 2 * (double)i / (double)last - 1;
@@ -39,8 +39,8 @@ static double window_at(window_kind kind, int64_t i, int64_t last, double a, dou
     return 0;
 }
 
-/* hann_window(window_length, periodic=True) and its kin; row->extra is the kind.  A periodic window
- * is the symmetric one of one place more without its last. */
+/* hann_window(window_length, periodic=True) and the like; row->extra is the kind.  A periodic
+ * window is the symmetric one of one element more without its last. */
 static void import_window(tc_pt2_node *n)
 {
     window_kind kind = (window_kind)n->row->extra;
@@ -60,14 +60,14 @@ static void import_window(tc_pt2_node *n)
         v[i] = length == 1 ? 1 : (float)window_at(kind, i, length - !periodic, a, b);
     const tc_type *type = ti_type_make(n->m.ctx, TC_f32, 1, &length);
     tc_val w = ti_graph_const(n->m.g, type, v, NULL, n->m.loc);
-    ti_pt2_result(n, TC_NONE, ti_b_cast(&n->m, w, y->dtype), 0);
+    ti_pt2_result(n, ti_b_cast(&n->m, w, y->dtype));
 }
 
 /* ---- short-time Fourier transforms ---- */
 
 typedef struct frames {
     int64_t length, hop; /* of a frame; from one to the next */
-    tc_val window;       /* of `length` numbers, or none */
+    tc_val window;       /* of `length` elements, or none */
     bool onesided, normalized;
 } frames;
 
@@ -82,7 +82,7 @@ static tc_val padded(tc_pt2_node *n, tc_val x, int64_t axis, int64_t before, int
     return ti_b_1(&n->m, pad, ti_b_attr(&n->m, pad, borders, TC_pad_mode_constant, 0), x);
 }
 
-/* The arguments both directions share; a window shorter than a frame stands in its middle. */
+/* The arguments of both directions; a window shorter than a frame is centred. */
 static frames read_frames(tc_pt2_node *n, bool onesided)
 {
     frames f = {.length = ti_pt2_need_int(n, "n_fft")};
@@ -140,7 +140,7 @@ static void import_stft(tc_pt2_node *n)
         tc_val re = ti_b_real(&n->m, y), im = ti_b_imag(&n->m, y);
         y = ti_b_2(&n->m, stack, behind, re, im);
     }
-    ti_pt2_result(n, x, y, 0);
+    ti_pt2_result(n, y);
 }
 
 /* Frames [signals, length, count] added up where they overlap: [signals, samples]. */
@@ -207,13 +207,14 @@ static void import_istft(tc_pt2_node *n)
     weight = ti_pt2_slice(n, weight, 1, start, start + have, 1);
     x = ti_b_div(&n->m, x, weight);
     x = padded(n, x, 1, 0, length - have);
-    ti_pt2_result(n, TC_NONE, ti_b_reshape_as(&n->m, x, y), 0);
+    ti_pt2_result(n, ti_b_reshape_as(&n->m, x, y));
 }
 
 /* ---- running extremes ---- */
 
-/* cummax, cummin: by doubling, after step k every place holds the extreme of the 2^k before it and
- * where that was; of equal numbers the later one counts. */
+/* cummax, cummin: by doubling, after step k every element holds the extreme of the 2^k before it
+ * and its index; of equals the later one.  NaN is the extreme from there on, as in maximum and
+ * minimum. */
 static void import_running(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self"), at = TC_NONE;
@@ -232,7 +233,9 @@ static void import_running(tc_pt2_node *n)
         tc_val tail = ti_pt2_slice(n, x, axis, step, extent, 1);
         tc_val before = ti_pt2_slice(n, x, axis, 0, extent - step, 1);
         tc_val later = ti_b_op(&n->m, n->row->op, NULL, (tc_val[]){tail, before}, 2);
-        tc_val best = ti_b_where(&n->m, later, tail, before);
+        tc_val best = !ti_is_float(t->dtype)     ? ti_b_where(&n->m, later, tail, before)
+                      : n->row->op == TC_OP_ge ? ti_b_maximum(&n->m, tail, before)
+                                               : ti_b_minimum(&n->m, tail, before);
         tc_val place = ti_pt2_slice(n, at, axis, step, extent, 1);
         tc_val place_before = ti_pt2_slice(n, at, axis, 0, extent - step, 1);
         tc_val where = ti_b_where(&n->m, later, place, place_before);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_signature.c -- what goes in and comes out: user inputs and outputs become ports, parameters,
- * buffers and constants are bound by name, changed buffers become mutations. */
+/* pt2_signature.c -- the signature: user inputs and outputs become ports, parameters, buffers and
+ * constants are bound by name, changed buffers become mutations. */
 #include "pt2_program.h"
 
 #include "../read_fixed.h"
@@ -14,45 +14,35 @@ static tc_pt2_name *add_name(tc_pt2_scope *scope, tc_str text, tc_pt2_kind kind)
     return name;
 }
 
-/* The name that a view or an in-place result goes back to, over its first operand. */
-static tc_str root_of(const tc_map *base, tc_str name)
-{
-    for (int i = 0; i < 64; i++) {
-        const tc_str *next = ti_map_get(base, name);
-        if (!next)
-            break;
-        name = *next;
-    }
-    return name;
-}
-
-static tc_str tensor_name(tc_pt2 *reader, const tc_json *arg)
-{
-    return ti_json_text(&reader->work, ti_json_get(ti_json_get(arg, "as_tensor"), "name"));
-}
-
-/* Everything that may be a buffer which the program changes: what the signature says, and what
- * in-place operators write to, maybe through views.  Its first numbers are nothing to compute
- * sizes or indices with. */
+/* Everything that may be a mutable buffer: by the signature, and what in-place operators write to,
+ * perhaps through views.  Its initial values must not determine sizes or indices. */
 static void find_changed(tc_pt2 *reader, const tc_json *graph, const tc_json *signature)
 {
-    tc_map base;
-    ti_map_init(&base, &reader->work);
+    tc_map memory, written;
+    ti_pt2_memory(reader, graph, &memory);
+    ti_map_init(&written, &reader->work);
     ti_map_init(&reader->changed, &reader->work);
-    const tc_json *node = ti_json_first(ti_json_get(graph, "nodes"));
+    size_t training = 0;
+    const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")), *to;
     for (; node; node = node->next) {
-        const tc_json *first = ti_json_first(ti_json_get(node, "inputs"));
-        tc_str from = tensor_name(reader, ti_json_get(first, "arg"));
-        tc_str to = tensor_name(reader, ti_json_first(ti_json_get(node, "outputs")));
-        tc_str target = ti_json_text(&reader->work, ti_json_get(node, "target"));
-        if (from.p && ti_pt2_writes(target))
-            *ti_map_at(&reader->changed, root_of(&base, from)) = reader;
-        if (from.p && to.p && !ti_pt2_copies(reader, target)) {
-            tc_str *root = tc_new(&reader->work, tc_str);
-            *root = root_of(&base, from);
-            *ti_map_at(&base, to) = root;
+        training += ti_pt2_statistics(reader, node, 0) != NULL;
+        for (int k = 0; (to = ti_pt2_written(reader, node, k)); k++) {
+            tc_str name = ti_json_text(&reader->work, ti_json_get(to, "name"));
+            if (name.p)
+                *ti_map_at(&written, ti_pt2_memory_of(&memory, name)) = reader;
         }
     }
+    for (const tc_json *in = ti_json_first(ti_json_get(graph, "inputs")); in; in = in->next) {
+        tc_str name =
+            ti_json_text(&reader->work, ti_json_get(ti_json_get(in, "as_tensor"), "name"));
+        if (name.p && ti_map_get(&written, ti_pt2_memory_of(&memory, name)))
+            *ti_map_at(&reader->changed, name) = reader;
+    }
+    if (training)
+        ti_warning(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_NUMBERS,
+                   "batch norm is in training mode (%zu of them): it normalizes by each batch, and "
+                   "updates its statistics; export the model in eval mode if that is not meant",
+                   training);
     const tc_json *spec = ti_json_first(ti_json_get(signature, "output_specs"));
     for (; spec; spec = spec->next) {
         tc_str full = ti_json_text(
@@ -94,7 +84,7 @@ static const char *value_text(tc_ctx *ctx, const tc_json *json, tc_str tag)
     return NULL;
 }
 
-/* An input that is a Python number of no fixed value: the caller says it. */
+/* An input that is a Python number without a fixed value: the caller gives it. */
 static tc_status bind_number(tc_pt2_scope *scope, const tc_json *value, const tc_loc *loc)
 {
     tc_pt2 *reader = scope->reader;
@@ -149,6 +139,7 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
     TC_TRY(ti_fixed_value(ctx, ti_intern(ctx, name), type, &fixed));
     if (fixed.data) {
         cell->val = ti_graph_const(scope->g, type, fixed.data, ti_intern(ctx, name), loc);
+        cell->meta = ti_map_get(&scope->declared, name);
         add_name(scope, name, TC_PT2_CELL)->cell = cell;
         reader->module->n_in_port--;
         reader->module->in_tree = NULL;
@@ -156,6 +147,7 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
     }
     port->name = cell->input = ti_intern(ctx, name);
     port->val = cell->val = ti_graph_input(scope->g, type, port->name);
+    cell->meta = ti_map_get(&scope->declared, name);
     add_name(scope, name, TC_PT2_CELL)->cell = cell;
     return TC_OK;
 }
@@ -221,24 +213,26 @@ tc_status ti_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc
     return worst;
 }
 
-/* A value at the end of the program. */
+/* A value at the end of the program.  A view may be rebuilt there: its nodes keep their
+ * location. */
 static tc_status final_value(tc_pt2_scope *scope, tc_str text, tc_pt2_name **name, tc_val *out)
 {
     tc_pt2 *reader = scope->reader;
-    tc_loc loc = {.file = reader->file, .place = "outputs"};
+    tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
+    *loc = (tc_loc){.file = reader->file, .place = "outputs"};
     *name = text.p ? ti_pt2_name_of(scope, text) : NULL;
     if (!*name)
-        return ti_error(reader->ctx, &loc, TC_E_ORDER,
+        return ti_error(reader->ctx, loc, TC_E_ORDER,
                         "the program returns '%.*s', which is not defined", (int)text.n,
                         text.p ? text.p : "");
     if ((*name)->kind == TC_PT2_PAYLOAD)
-        TC_TRY(ti_pt2_load(scope, *name, &loc));
+        TC_TRY(ti_pt2_load(scope, *name, loc));
     if ((*name)->kind == TC_PT2_UNMADE)
-        return ti_unsupported(reader->ctx, &loc, TC_E_UNSUPPORTED,
+        return ti_unsupported(reader->ctx, loc, TC_E_UNSUPPORTED,
                               "the program returns '%.*s', a result of '%s' that is not computed",
                               (int)text.n, text.p, (*name)->full_name);
     if ((*name)->kind == TC_PT2_CELL)
-        return ti_pt2_current(scope->g, (*name)->cell, &loc, out);
+        return ti_pt2_current(scope->g, (*name)->cell, loc, out);
     *out = TC_NONE;
     return TC_OK;
 }
@@ -300,11 +294,12 @@ static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val afte
                         full_name.p ? full_name.p : "");
     if (name->kind == TC_PT2_PAYLOAD)
         TC_TRY(ti_pt2_load(scope, name, &loc));
-    tc_val before = name->cell->stored;
+    tc_pt2_cell *cell = ti_pt2_owner(name->cell);
+    tc_val before = cell->stored;
     if (ti_type_of(g, before) != ti_type_of(g, after))
         return ti_error(reader->ctx, &loc, TC_E_MISMATCH, "'%s' changes its type", name->full_name);
     ti_graph_mutate(g, before, after);
-    name->cell->stored = TC_NONE; /* told once */
+    cell->stored = TC_NONE; /* told once */
     return TC_OK;
 }
 
@@ -348,7 +343,7 @@ static tc_status bind_output(tc_pt2_scope *scope, const tc_json *spec)
                           (int)kind.n, kind.p);
 }
 
-/* Whether another tensor that is used lies in the same storage. */
+/* Whether another used tensor shares the storage. */
 static bool storage_shared(const tc_pt2 *reader, const tc_pt2_cell *cell)
 {
     for (size_t i = 0; i < reader->cell.n; i++) {
@@ -365,14 +360,15 @@ static tc_status add_in_place_mutations(tc_pt2_scope *scope)
     tc_pt2 *reader = scope->reader;
     for (size_t i = 0; i < reader->full_name.n; i++) {
         tc_pt2_name *name = reader->full_name.entry[i].value;
-        if (!name || name->kind != TC_PT2_CELL || !name->cell->version || !name->cell->stored)
+        tc_pt2_cell *cell = name && name->kind == TC_PT2_CELL ? ti_pt2_owner(name->cell) : NULL;
+        if (!cell || !cell->version || !cell->stored)
             continue;
-        if (storage_shared(reader, name->cell))
+        if (storage_shared(reader, cell))
             return ti_unsupported(
                 reader->ctx, &(tc_loc){.file = reader->file}, TC_E_UNSUPPORTED,
                 "'%s' is changed in place and shares its storage with another tensor",
                 name->full_name);
-        TC_TRY(add_mutation(scope, reader->full_name.entry[i].key, name->cell->val));
+        TC_TRY(add_mutation(scope, reader->full_name.entry[i].key, cell->val));
     }
     return TC_OK;
 }

@@ -11,7 +11,7 @@ static const char *text_of(tc_pt2 *r, const tc_json *json)
     return text.p ? ti_text_copy(&r->ctx->arena, text) : NULL;
 }
 
-/* Sub-graphs stand in the arguments of the nodes that run them. */
+/* Sub-graphs are in the arguments of the nodes that run them. */
 static void count_nodes(tc_pt2 *r, const tc_json *graph, int depth, tc_survey *s)
 {
     for (const tc_json *node = ti_json_first(ti_json_get(graph, "nodes")); node;

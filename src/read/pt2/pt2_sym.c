@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pt2_sym.c -- sizes as numbers: sym_size and the Python arithmetic on its results, computed while
+/* pt2_sym.c -- symbolic sizes: sym_size and the Python arithmetic on its results, computed while
  * reading.
  *
- * Shapes are static here, so every such number is known; one that is not is a message. */
+ * Shapes are static here, so every size is known; otherwise an error. */
 #include "pt2_program.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static number of_bool(bool b) { return (number){TC_PT2_BOOL, b, b}; }
 static bool is_float(number a) { return a.kind == TC_PT2_FLOAT; }
 static bool either_float(number a, number b) { return is_float(a) || is_float(b); }
 
-/* Python's integers do not overflow; ours say that they would. */
+/* Python's integers do not overflow; here overflow is an error. */
 
 static number add(number a, number b)
 {
@@ -205,7 +205,7 @@ static number count_of(tc_pt2_node *n)
     return x ? of_int(tc_type_count(ti_type_of(n->m.g, x))) : unknown;
 }
 
-/* The number in a tensor: known when the tensor is. */
+/* The number in a tensor that is known. */
 static number item_of(tc_pt2_node *n)
 {
     tc_val x = tensor_at(n, 0);
@@ -213,10 +213,7 @@ static number item_of(tc_pt2_node *n)
         return unknown;
     tc_tensor t;
     if (tc_type_count(ti_type_of(n->m.g, x)) != 1 || !ti_b_known(&n->m, x, &t)) {
-        n->m.status =
-            ti_unsupported(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
-                           "'%s': a number that depends on input values or on state",
-                           n->target);
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "it takes a tensor of one number");
         return unknown;
     }
     if (t.type->dtype == TC_bool)
@@ -280,6 +277,8 @@ bool ti_pt2_sym(tc_pt2_node *n)
 {
     if (!ti_pt2_is_sym(n->target))
         return false;
+    if (ti_pt2_compute_later(n))
+        return true;
     number result = compute(n);
     if (n->m.status == TC_OK && result.kind == TC_PT2_NOTHING)
         n->m.status =
@@ -311,7 +310,7 @@ static bool eat(expression *e, char c)
     return there;
 }
 
-/* What stands before the next of these characters. */
+/* The text before the next of these characters. */
 static tc_str until(expression *e, const char *stop)
 {
     const char *begin = e->at;

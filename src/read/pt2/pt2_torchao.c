@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pt2_torchao.c -- importers of torchao's quantization by blocks, and of grouped weights.
  *
- * block_size says how much of each axis shares a scale.  x is shown as [blocks, numbers of one
+ * block_size says how much of each axis shares a scale.  x is viewed as [blocks, elements of a
  * block], and each block is a channel:
  *
  *   scale, zero = the range of each block over the codes
- *   code        = clamp(round(x / scale) + zero)           as `quantize` has it
- *   x           = (code - zero) scale                       as `dequantize` has it */
+ *   code        = clamp(round(x / scale) + zero)           as in `quantize`
+ *   x           = (code - zero) scale                       as in `dequantize` */
 #include <math.h>
 
 #include "pt2.h"
 
-/* x cut into blocks: its axes, some of them in two, those that lie within a block behind. */
+/* x cut into blocks: its axes, some of them in two, those within a block last. */
 typedef struct blocks {
     tc_ints shape, view, moved; /* of x; its axes cut; those in their new order */
     int64_t order[TC_MAX_RANK], back[TC_MAX_RANK];
@@ -19,7 +19,7 @@ typedef struct blocks {
     int64_t count, size;
 } blocks;
 
-/* Axes that are one block or cut into blocks of 1 stay as they are. */
+/* Axes that are one block or cut into blocks of 1 are unchanged. */
 static bool cut(tc_pt2_node *n, const tc_type *x, tc_ints size, blocks *b)
 {
     int64_t view[2 * TC_MAX_RANK], moved[TC_MAX_RANK];
@@ -139,11 +139,11 @@ static void import_codes(tc_pt2_node *n, tc_op op, tc_val x, tc_val scale, tc_va
     tc_val in[3] = {as_rows(n, x, b)};
     in[1] = by_block(n, scale, b, TC_f64);
     if (zero && n->m.status == TC_OK && !tc_type_count(ti_b_type(&n->m, zero)))
-        zero = TC_NONE; /* an empty tensor stands for none */
+        zero = TC_NONE; /* an empty tensor means none */
     in[2] = zero ? by_block(n, zero, b, TC_i64)
                  : ti_b_full(&n->m, 1, &b->count, 0, TC_i64);
     const void *attr = ti_arena_copy(&n->m.ctx->arena, &a, sizeof a);
-    ti_pt2_result(n, x, from_rows(n, ti_b_op(&n->m, op, attr, in, 3), b), 0);
+    ti_pt2_result(n, from_rows(n, ti_b_op(&n->m, op, attr, in, 3), b));
 }
 
 /* quantize_affine(input, block_size, scale, zero_point, output_dtype, ..), dequantize_affine(..,

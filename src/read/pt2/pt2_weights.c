@@ -2,9 +2,8 @@
 /* pt2_weights.c -- parameters, buffers and constants: found by name, read when a node first uses
  * them.
  *
- * A payload is a whole storage; the tensor is a view of it.  One that lies there as our tensors do
- * is used in place, any other is gathered into a copy.  Names that show the same numbers share one
- * constant. */
+ * A payload is a whole storage; the tensor is a view of it.  A contiguous one is used in place, any
+ * other is gathered into a copy.  Names of the same elements share one constant. */
 #include "pt2_program.h"
 
 /* Members */
@@ -170,7 +169,7 @@ static tc_status read_payload(const place *p, const tc_json *payload, const char
     return TC_OK;
 }
 
-/* Every element must lie inside the storage. */
+/* Every element must be inside the storage. */
 static tc_status check_extent(const place *p, const tc_stored *s)
 {
     int64_t count = ti_dims_count(s->rank, s->dim), last = s->offset, reach;
@@ -230,7 +229,7 @@ static void copy_element(uint8_t *out, const uint8_t *in, const tc_stored *s, si
         out[i] = in[i / part * part + part - 1 - i % part];
 }
 
-/* n elements that stand `stride` apart. */
+/* n elements at stride `stride`. */
 static void copy_row(uint8_t *out, const uint8_t *in, const tc_stored *s, int64_t n, int64_t stride)
 {
     size_t bytes = tc_dtypes[s->dtype].bytes;
@@ -266,7 +265,7 @@ static void gather(const tc_stored *s, int64_t count, uint8_t *out)
             out[k] = out[k] != 0;
 }
 
-/* The numbers as our tensors hold them: in place, or a copy.  The extent has been checked. */
+/* The elements contiguous: in place, or a copy.  The extent has been checked. */
 static tc_status materialize(const place *p, const tc_stored *s, const void **out)
 {
     tc_pt2 *reader = p->reader;
@@ -290,7 +289,7 @@ static tc_status materialize(const place *p, const tc_stored *s, const void **ou
     return TC_OK;
 }
 
-/* The cell of the same numbers under another name, or a place for a new one. */
+/* The cell of the same elements under another name, or a slot for a new one. */
 static void **shared_cell(tc_pt2 *reader, const tc_stored *s)
 {
     struct {
@@ -326,7 +325,7 @@ static tc_status find_payload(const place *p, bool constant, tc_stored *out)
                        "the archive does not hold this parameter, buffer or constant");
 }
 
-/* What the graph says of the name must be what is stored. */
+/* The declared type of the name must be the stored one. */
 static tc_status check_declared(const place *p, tc_pt2_scope *scope, const tc_pt2_name *name,
                                 const tc_type *type)
 {
@@ -366,6 +365,7 @@ tc_status ti_pt2_load(tc_pt2_scope *scope, tc_pt2_name *name, const tc_loc *loc)
         cell->stored = cell->val;
         scope->g->val[cell->val]->state = name->changes;
         cell->payload = s;
+        cell->meta = ti_map_get(&scope->declared, name->name);
         if (shared)
             *shared = cell;
     }

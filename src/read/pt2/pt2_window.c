@@ -5,7 +5,7 @@
 #include "../../num/load.h"
 #include "pt2.h"
 
-/* A list with one number per axis; one number stands for all, none for `missing`. */
+/* A list with one entry per axis; one entry applies to all, none means `missing`. */
 static tc_ints per_axis(tc_pt2_node *n, const char *arg, int axes, int64_t missing)
 {
     tc_ints list = ti_pt2_ints(n, arg);
@@ -27,7 +27,7 @@ static tc_ints both_sides(tc_pt2_node *n, tc_ints one)
     return (tc_ints){2 * one.n, v};
 }
 
-/* padding="same": as much in all as the window reaches, the odd one behind. */
+/* padding="same": as much in all as the window reaches, the odd one at the end. */
 static tc_ints same_padding(tc_pt2_node *n, const tc_type *w, tc_ints stride, tc_ints dilation)
 {
     int axes = w->rank - 2;
@@ -130,7 +130,7 @@ static void sizes_of_vec(tc_pt2_node *n, const tc_type *x, int axes, tc_attr_ups
         ti_b_bad(&n->m, TC_E_ARGUMENT, "sizes or factors are missing for some axes");
 }
 
-/* .default: a size, and factors that only say how places are computed; 0 where one is left out. */
+/* .default: a size, and factors that only determine coordinates; 0 where one is absent. */
 static void sizes_of_default(tc_pt2_node *n, int axes, tc_attr_upsample *a)
 {
     static const char *const name[] = {"scales_d", "scales_h", "scales_w"};
@@ -187,8 +187,8 @@ static double filter(int64_t kind, double x)
     return x > 0 ? 3 * sin(t) * sin(t / 3) / (t * t) : 1;
 }
 
-/* [out, in]: the filter, as wide as an output place where there are fewer of those, about each of
- * their middles; every row adds up to 1. */
+/* [out, in]: the filter, widened to an output step when downsampling, centred at each output; every
+ * row sums to 1. */
 static tc_val filter_rows(tc_pt2_node *n, int64_t kind, int64_t in, int64_t out, double step,
                           tc_dtype real)
 {
@@ -242,7 +242,7 @@ static void import_antialias(tc_pt2_node *n)
     ti_pt2_bind(n, 0, ti_b_cast(&n->m, x, t.dtype));
 }
 
-/* Coordinate i of n places evenly over -1 .. 1: with align_corners at the ends, else at centres. */
+/* Coordinate i of n points evenly over -1 .. 1: with align_corners at the ends, else at centres. */
 static double even_place(int64_t i, int64_t n, bool align_corners)
 {
     if (n <= 1)
@@ -251,7 +251,7 @@ static double even_place(int64_t i, int64_t n, bool align_corners)
     return align_corners ? x : x * (double)(n - 1) / (double)n;
 }
 
-/* [places, axes + 1]: x, y, (z,) 1 of every place. */
+/* [points, axes + 1]: x, y, (z,) 1 of every point. */
 static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int axes,
                         bool align_corners)
 {
@@ -275,7 +275,7 @@ static tc_val base_grid(tc_pt2_node *n, tc_dtype dtype, const int64_t *size, int
     return ti_graph_const(n->m.g, grid.type, grid.data, NULL, n->m.loc);
 }
 
-/* theta: [n, axes, axes + 1]; the grid is base theta^T, place by place. */
+/* theta: [n, axes, axes + 1]; the grid is base theta^T, point by point. */
 static void import_affine_grid(tc_pt2_node *n)
 {
     tc_val theta = ti_pt2_tensor(n, "theta");

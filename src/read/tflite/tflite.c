@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite.c -- TensorFlow Lite models: the file, its graphs and signatures, what goes in and comes
- * out.
+/* tflite.c -- TensorFlow Lite models: the file, its graphs and signatures, inputs and outputs.
  *
  * The first graph is the program.  Messages name the operator by the tensor that it makes. */
 #include <math.h>
@@ -57,7 +56,7 @@ tc_status ti_tfl_open(tc_tfl *reader)
     return TC_OK;
 }
 
-/* What made the file: its description, and the least runtime that it says it needs. */
+/* The producer of the file: its description, and the minimum runtime it declares. */
 const char *ti_tfl_producer(tc_tfl *reader)
 {
     tc_str text = ti_fb_string(reader->root, MODEL_DESCRIPTION);
@@ -81,7 +80,7 @@ int ti_tfl_code(tc_tfl *reader, tc_fb_table op, tc_str *custom, int *version)
     return reader->fb.error ? -1 : now > old ? now : old;
 }
 
-/* ---- what goes in and comes out ---- */
+/* ---- inputs and outputs ---- */
 
 const char *ti_tfl_signature_name(tc_tfl *reader, int64_t graph, uint32_t list, int64_t t)
 {
@@ -111,25 +110,28 @@ static const tc_loc *place(tc_tfl *reader, const char *what, const char *name)
     return loc;
 }
 
-/* Sizes that --shape says, or the data that the model is run on; else those of the file, where an
- * open one stands as the number that the file was made with, and an open batch as one. */
-static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, const char *name,
-                       const tc_npy *sample)
+/* Sizes from --shape, or from the data that the model is run on; else those of the file, where an
+ * open one is the example's, and an open batch is 1. */
+static tc_status sizes(const tc_tfl_scope *scope, const tc_loc *loc, tc_tfl_tensor *t,
+                       const char *name, const tc_npy *sample)
 {
+    tc_tfl *reader = scope->reader;
     tc_shape_given *given = ti_shape_given_for(reader->ctx, name);
     given = given ? given : ti_shape_given_for(reader->ctx, t->name);
-    tc_fb_vector open = ti_fb_list(t->table, TENSOR_SIGNATURE, 4);
     if (given) {
         given->used = true;
         if (given->rank != t->rank)
             return ti_usage(reader->ctx, "--shape %s: %d sizes, but the input has %d axes",
                             given->input, given->rank, t->rank);
+        if (scope->settled && memcmp(t->dim, given->dim, (size_t)t->rank * sizeof *t->dim))
+            return ti_usage(reader->ctx, "--shape %s: the file has commands for %s; compile the "
+                            "model that it was made of", given->input,
+                            ti_dims_text(&reader->ctx->arena, t->rank, t->dim));
     }
     for (int i = 0; i < t->rank; i++) {
-        bool is_open = (size_t)i < open.n && ti_fb_list_i32(open, (size_t)i) < 0;
         if (given)
             t->dim[i] = given->dim[i];
-        else if (is_open && sample && sample->rank == t->rank)
+        else if (t->open >> i & 1 && sample && sample->rank == t->rank)
             t->dim[i] = sample->dim[i];
         else if (t->dim[i] < 0 && i == 0 && t->rank > 1)
             t->dim[i] = 1;
@@ -146,7 +148,7 @@ static tc_status sizes(tc_tfl *reader, const tc_loc *loc, tc_tfl_tensor *t, cons
     return TC_OK;
 }
 
-/* The numbers that are given for an input, where they are one sample of its type. */
+/* The data given for an input, if it is one sample of its type. */
 static void read_sample(tc_ctx *ctx, const tc_type *type, tc_npy *array, tc_tensor *out)
 {
     enum { MOST = 1 << 16 };
@@ -157,15 +159,14 @@ static void read_sample(tc_ctx *ctx, const tc_type *type, tc_npy *array, tc_tens
     if (!fits)
         return;
     tc_tensor t = ti_tensor_new(&ctx->arena, type);
-    tc_trial trial; /* whoever runs the program says what is wrong with the data */
+    tc_trial trial; /* running the program reports what is wrong with the data */
     ti_trial_begin(ctx, &trial);
     if (ti_data_convert(ctx, array, 0, &t) == TC_OK)
         *out = t;
     ti_trial_end(ctx, &trial);
 }
 
-/* What the numbers of a tensor stand for, where they are integers with one scale: of a type as the
- * file has it. */
+/* The quantized type of a tensor of integers with one scale. */
 static const tc_type *codes_of(tc_ctx *ctx, const tc_tfl_tensor *t, const tc_type *type)
 {
     if (!ti_tfl_is_codes(t) || t->n_scale != 1 || !(t->scale[0] > 0) || !isfinite(t->scale[0]))
@@ -208,7 +209,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
         return ti_error(ctx, loc, TC_E_STRUCTURE, "the tensor is an input twice");
     tc_npy *sample;
     TC_TRY(ti_sample_given_for(ctx, k, n, &sample));
-    TC_TRY(sizes(reader, loc, t, name, sample));
+    TC_TRY(sizes(scope, loc, t, name, sample));
     const tc_type *type =
         ti_type_make(ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
     tc_tensor fixed;

@@ -2,11 +2,11 @@
 /* tflite.h -- what builders of TensorFlow Lite's operators work with: one operator of the file.
  *
  * A builder reads inputs and options, appends operators of ours (ir/build.h), and binds each result
- * that the operator names.  tflite.def says which builder serves which operator.
+ * that the operator names.  tflite.def has the builder of each operator.
  *
- * Tensors whose numbers are codes keep them: what the file computes with integers is built of
- * TOSA's operators, which do the same bit for bit (tflite_fixed.h).  A uint8 code u with zero z is
- * kept as the int8 code u - 128 with zero z - 128. */
+ * Quantized tensors keep their codes: integer arithmetic of the file is built of TOSA's operators,
+ * bit-exact (tflite_fixed.h).  A uint8 code u with zero z is kept as the int8 code u - 128 with
+ * zero z - 128. */
 #ifndef TC_TFLITE_H
 #define TC_TFLITE_H
 
@@ -21,23 +21,24 @@ typedef struct tc_tfl_tensor {
     tc_fb_table table;
     const char *name;
     int code;       /* TensorType */
-    tc_dtype dtype; /* how we keep its numbers; TC_none: not numbers */
+    tc_dtype dtype; /* our element type; TC_none: not numeric */
     int rank;
     int64_t dim[TC_MAX_RANK]; /* as the file says; -1: open */
-    int n_scale;              /* 0: its numbers stand for themselves */
+    uint32_t open;            /* a bit for each axis whose size is open */
+    int n_scale;              /* 0: not quantized */
     int64_t n_zero;
     double *scale;
-    int64_t *zero; /* as we keep the numbers: 128 less for uint8 */
+    int64_t *zero; /* in our codes: 128 less for uint8 */
     int axis;      /* of several scales */
-    int64_t block; /* numbers of the last axis that share a scale; 0: all, or one each */
+    int64_t block; /* elements of the last axis that share a scale; 0: all, or one each */
     int64_t block_scale, block_zero; /* tensors of them; zeros may be left out, -1 */
     bool shifted;  /* uint8 codes kept as int8 */
-    bool variable; /* keeps its numbers from run to run */
+    bool variable; /* keeps its contents from run to run */
     bool made, broken, loaded;
     tc_val val;
     tc_val plain;       /* uint8 codes as the file has them, where they are known; or TC_NONE */
     const char *handle; /* of a resource: its name */
-    tc_tensor kept;     /* its numbers, once read: many operators may share them */
+    tc_tensor kept;     /* its elements, once read: many operators may share them */
     tc_val left;        /* what an operator of Vela's left there, in a memory too; or TC_NONE */
 } tc_tfl_tensor;
 
@@ -57,7 +58,7 @@ typedef struct tc_tfl_row {
     const char *name;
     int last; /* newest version that is read */
     void (*build)(tc_tfl_node *n);
-    void (*codes)(tc_tfl_node *n); /* on codes; NULL: there is none */
+    void (*codes)(tc_tfl_node *n); /* on codes; NULL: not supported */
     tc_op op;
     double extra;
     const char *note;
@@ -65,12 +66,12 @@ typedef struct tc_tfl_row {
 } tc_tfl_row;
 extern const tc_tfl_row tc_tfl_rows[]; /* ended by a row without name */
 
-/* Input i: TC_NONE when it is left out; the second form says so and fails. */
+/* Input i: TC_NONE when absent; the second form reports that and fails. */
 tc_val ti_tfl_in(tc_tfl_node *n, int i);
 tc_val ti_tfl_need(tc_tfl_node *n, int i);
 /* The same, uint8 codes as the file has them. */
 tc_val ti_tfl_plain(tc_tfl_node *n, int i);
-/* The real numbers, f32, that its codes stand for. */
+/* Its f32 values, dequantized. */
 tc_val ti_tfl_real(tc_tfl_node *n, int i);
 bool ti_tfl_has(const tc_tfl_node *n, int i);
 tc_tfl_tensor *ti_tfl_in_tensor(const tc_tfl_node *n, int i); /* NULL: left out */
@@ -96,16 +97,20 @@ tc_ints ti_tfl_ints(const tc_tfl_node *n, uint32_t field);
 bool ti_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
 tc_ints ti_tfl_settled(tc_tfl_node *n, int i);
 int64_t ti_tfl_settled_int(tc_tfl_node *n, int i);
+/* The shape of result 0 given by input i, of its axes from `first` on: as above, or where that is
+ * not constant the declared shape, with a warning.  need: a bit for each axis that has to be known;
+ * others that the file leaves open are -1.  stated: whether it is the file's; or NULL. */
+tc_ints ti_tfl_shape(tc_tfl_node *n, int i, int first, uint32_t need, bool *stated);
 
 static inline bool ti_tfl_is_codes(const tc_tfl_tensor *t)
 {
     return t && t->n_scale > 0 && (t->dtype == TC_i8 || t->dtype == TC_i16);
 }
 
-/* What an activation does to real numbers. */
+/* An activation on real values. */
 tc_val ti_tfl_activate(tc_build *m, tc_val x, int activation);
 
-/* Windows: what padding SAME (0) or VALID (1) asks for along an axis. */
+/* Windows: the padding of SAME (0) or VALID (1) along an axis. */
 typedef struct tc_tfl_window {
     int64_t in, kernel, stride, dilation;
     int64_t before, after; /* zeros added */
@@ -117,7 +122,7 @@ bool ti_tfl_window_of(tc_tfl_node *n, int padding, tc_tfl_window *w);
 void ti_tfl_bad_weights(tc_build *m, const tc_type *w, const tc_type *x);
 bool ti_tfl_is_depthwise(tc_build *m, const tc_type *w, const tc_type *x);
 
-/* Walk another graph of the file in place, with these values for its inputs. */
+/* Inline another graph of the file, with these values for its inputs. */
 void ti_tfl_inline(tc_tfl_node *n, int64_t graph, const tc_val *in, int n_in, tc_val *out,
                    int n_out);
 

@@ -148,6 +148,40 @@ tc_ints ti_tfl_settled(tc_tfl_node *n, int i)
     return (tc_ints){(int32_t)count, v};
 }
 
+/* The file declares the extents of the axes in `need` of result y, and y has an axis for each entry
+ * of its shape: an empty shape is unknown. */
+static bool is_stated(const tc_tfl_tensor *y, int64_t count, int first, uint32_t need)
+{
+    bool stated = y && first + count <= y->rank && (first || count == y->rank);
+    for (int k = 0; stated && k < y->rank; k++)
+        if (need >> k & 1)
+            stated = y->dim[k] >= 0 && !(y->open >> k & 1);
+    return stated;
+}
+
+tc_ints ti_tfl_shape(tc_tfl_node *n, int i, int first, uint32_t need, bool *stated)
+{
+    tc_tensor t;
+    tc_val v = ti_tfl_need(n, i);
+    const tc_tfl_tensor *y = ti_tfl_out_tensor(n, 0);
+    TC_STOP_WITH(&n->m, ((tc_ints){0, NULL}));
+    int64_t count = tc_type_count(ti_b_type(&n->m, v));
+    bool taken = !ti_b_settled(&n->m, v, &t) && is_stated(y, count, first, need);
+    if (stated)
+        *stated = taken;
+    if (!taken)
+        return ti_tfl_settled(n, i);
+    int64_t *dim = tc_new_n(&n->m.ctx->arena, int64_t, (size_t)count + 1);
+    for (int64_t k = 0; k < count; k++)
+        dim[k] = y->open >> (first + k) & 1 ? -1 : y->dim[first + k];
+    ti_warning(n->m.ctx, n->m.loc, TC_E_DYNAMIC,
+               "input %d ('%s') determines the shape of '%s' and is not constant: it is taken to "
+               "be %s, as the file states",
+               i, ti_tfl_in_tensor(n, i)->name, y->name,
+               ti_dims_text(&n->m.ctx->arena, (int32_t)count, dim));
+    return (tc_ints){(int32_t)count, dim};
+}
+
 int64_t ti_tfl_settled_int(tc_tfl_node *n, int i)
 {
     tc_ints list = ti_tfl_settled(n, i);

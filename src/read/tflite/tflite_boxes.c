@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_boxes.c -- builders of NON_MAX_SUPPRESSION, versions 4 and 5.
  *
- * As many steps as results: the best of the boxes that are left is taken; those that overlap it go,
- * or (version 5, sigma > 0) their scores are multiplied by e^(-overlap^2 / 2 sigma).  Places that
- * nothing is left for hold zeros; how many are taken is a result of its own. */
+ * As many steps as results: the best of the remaining boxes is taken; those that overlap it are
+ * dropped, or (version 5, sigma > 0) their scores are multiplied by e^(-overlap^2 / 2 sigma).
+ * Unused entries hold zeros; how many are taken is a separate result. */
 #include "tflite_boxes.h"
 
 #include <math.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_codes_div.c -- the quotient of codes.
  *
- * The runtime multiplies a, moved left as far as it goes, by the reciprocal of b (31 bits), by the
- * factor of the scales, and moves it right.  Of 8 bits there are 65536 pairs: their quotients are a
- * list.  Of 16 bits what follows from one operand is a list of 65536, and the rest is computed.
- * A quotient by zero is whatever the reciprocal of nothing gives, as in the runtime.  A quotient
- * that is moved right past all its bits is nothing here; the runtime's shift is undefined there. */
+ * The runtime multiplies a, normalized to the left, by the reciprocal of b (31 bits), by the factor
+ * of the scales, and shifts right.  Of 8 bits there are 65536 pairs: their quotients are a list.
+ * Of 16 bits the part that depends on one operand is a list of 65536, and the rest is computed. A
+ * quotient by zero uses the reciprocal of 0 as in the runtime.  A quotient shifted right past all
+ * its bits is 0 here; the runtime's shift is undefined there. */
 #include "tflite_scalar.h"
 
 typedef struct quotient {

@@ -168,7 +168,7 @@ void ti_tfl_codes_extreme(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_tfl_rescale(m, v, &(tc_tfl_factor){1 << 30, 1}, 1, 0, 0, y->dtype));
 }
 
-/* Codes moved left by 8 and multiplied by their scales are compared; int16 ones as they are. */
+/* Codes shifted left by 8 and multiplied by their scales are compared; int16 ones directly. */
 void ti_tfl_codes_compare(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -234,7 +234,7 @@ void ti_tfl_codes_concatenation(tc_tfl_node *n)
         TC_STOP(m);
         if (s == c && ti_tfl_zero(t) == ti_tfl_zero(y))
             continue;
-        if (y->dtype != TC_i8) /* int16 codes are moved whatever their scales are */
+        if (y->dtype != TC_i8) /* int16 codes are moved whatever their scales */
             continue;
         int8_t table[256];
         float inverse = 1.0f / c, factor = s * inverse,
@@ -254,5 +254,5 @@ void ti_tfl_codes_concatenation(tc_tfl_node *n)
 /* A choice between codes of one domain. */
 void ti_tfl_codes_select(tc_tfl_node *n) { n->row->build(n); }
 
-/* Movement hands codes on as they are. */
+/* Movement passes codes unchanged. */
 void ti_tfl_codes_same(tc_tfl_node *n) { n->row->build(n); }

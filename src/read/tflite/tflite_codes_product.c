@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_codes_product.c -- builders of windows and products on codes.
  *
- * Sums of int8 products are int32, of int16 by int8 products int48; both are brought to the
- * result's codes by one RESCALE, of its own factor for each channel. */
+ * Sums of int8 products are int32, of int16 by int8 products int48; both become the result's codes
+ * by one RESCALE, per channel. */
 #include "../../num/load.h"
 #include "tflite_fixed.h"
 #include "tflite_window.h"
@@ -41,7 +41,7 @@ static int64_t weight_zero(tc_tfl_node *n, const tc_tfl_tensor *w)
     return w->zero[0];
 }
 
-/* Bias of a type that the sum has; zeros where there is none. */
+/* Bias in the type of the sum; zeros if absent. */
 static tc_val bias_of(tc_tfl_node *n, int i, int64_t count, tc_dtype sum)
 {
     tc_build *m = &n->m;
@@ -264,19 +264,25 @@ void ti_tfl_codes_transpose_conv(tc_tfl_node *n)
     static const uint32_t field[] = {2, 1};
     tc_build *m = &n->m;
     const tc_tfl_tensor *wt = ti_tfl_in_tensor(n, 1), *xt = ti_tfl_in_tensor(n, 2);
-    tc_ints shape = ti_tfl_settled(n, 0);
     tc_val w = ti_tfl_need(n, 1), x = ti_tfl_need(n, 2);
     tc_tfl_factor *f;
     int64_t count, pad[4], stride[2];
     if (m->status != TC_OK || !are_codes(n, xt, wt))
         return;
     const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
-    if (t->rank != 4 || k->rank != 4 || shape.n != 4 || k->dim[3] != t->dim[3]) {
+    if (t->rank != 4 || k->rank != 4 || k->dim[3] != t->dim[3]) {
         ti_tfl_bad_weights(m, k, t);
         return;
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         stride[i] = ti_tfl_int(n, field[i], 0);
+    tc_ints shape = ti_tfl_spread_shape(n, 2, t->dim + 1, k->dim + 1, stride);
+    TC_STOP(m);
+    if (shape.n != 4) {
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d onto rank %d", k->rank, shape.n);
+        return;
+    }
+    for (int i = 0; i < 2; i++) {
         if (stride[i] < 1 || stride[i] > INT32_MAX || shape.v[1 + i] < 1) {
             ti_b_bad(m, TC_E_ARGUMENT, "a stride of %" PRId64, stride[i]);
             return;
@@ -358,8 +364,8 @@ void ti_tfl_codes_batch_matmul(tc_tfl_node *n)
 
 /* ---- pools ---- */
 
-/* Means are rounded half away from zero, of uint8 half up.  So are TOSA's of numbers below zero and
- * above: its reciprocal is a little more than 1 / n, thus a half more than a half. */
+/* Means are rounded half away from zero, of uint8 half up.  So are TOSA's, both below and above
+ * zero: its reciprocal is slightly more than 1 / n, thus a half is more than a half. */
 static tc_val average(tc_tfl_node *n, tc_val x, const void *attr)
 {
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, 0);

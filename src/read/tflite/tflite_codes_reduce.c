@@ -43,9 +43,8 @@ static int64_t part_of(int64_t n, int64_t most)
     return part;
 }
 
-/* Sums of codes of [n, h, w, c] over rows, columns or both, each channel by itself: i32, of 16 bits
- * i48.  A window of ones; an axis that is longer than it goes in parts.  TC_NONE where they are too
- * many. */
+/* Sums of codes of [n, h, w, c] over rows, columns or both, per channel: i32, of 16 bits i48.  A
+ * window of ones; a longer axis is split.  TC_NONE: too many elements. */
 static tc_val sums(tc_build *m, tc_val x, int64_t zero, bool rows, bool columns)
 {
     enum { SIDE = 64, MOST = 1 << 15 };
@@ -133,8 +132,8 @@ void ti_tfl_codes_reduce_extreme(tc_tfl_node *n)
 
 /* ---- RESIZE_BILINEAR ----
  *
- * Shares are whole numbers of 1/1024; sums of four products are divided by 2^20, halves away from
- * zero. */
+ * Weights are integers in units of 1/1024; sums of four products are divided by 2^20, halves away
+ * from zero. */
 typedef struct place {
     int64_t lower, upper, share; /* of the upper */
 } place;
@@ -182,7 +181,7 @@ static tc_val blend(tc_build *m, tc_val x, int axis, int64_t out, bool align, bo
     return ti_tfl_two(m, TC_OP_tosa_add, part[0], part[1]);
 }
 
-/* An axis as TOSA's RESIZE has it: result i stands at (i step + offset) / scale. */
+/* An axis as in TOSA's RESIZE: result i is at (i step + offset) / scale. */
 typedef struct axis {
     int64_t scale, step, offset, border;
 } axis;

@@ -336,7 +336,7 @@ static tc_val moved(tc_build *m, tc_val x, int64_t zero)
     return ti_tfl_table(m, x, table);
 }
 
-/* As on real numbers; what the runtime calls its activation is not applied. */
+/* As on real values; the runtime's activation attribute is not applied. */
 void ti_tfl_codes_svdf(tc_tfl_node *n)
 {
     tc_build *m = &n->m;

@@ -19,7 +19,7 @@ static int32_t high(int32_t a, int32_t b)
     return (int32_t)ti_asr((int64_t)a * b + (INT64_C(1) << 30), 31);
 }
 
-/* 0 to -255 codes with 26 bits of fraction; 1: of what lies too far below. */
+/* 0 to -255 codes with 26 bits of fraction; 1: of those too far below. */
 static void differences(double scale, double beta, int32_t *out)
 {
     double f = fmin(beta * scale * (1 << 26), (double)INT32_MAX);
@@ -29,7 +29,7 @@ static void differences(double scale, double beta, int32_t *out)
         out[d] = -d >= -radius ? high((int32_t)((uint32_t)-d << (by.shift & 31)), by.fraction) : 1;
 }
 
-/* Powers of e of 0 to -255 codes; nothing of what lies too far below. */
+/* Powers of e of 0 to -255 codes; 0 for those too far below. */
 static void powers(double scale, double beta, int32_t *out)
 {
     differences(scale, beta, out);
@@ -47,7 +47,7 @@ static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
     return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
 }
 
-/* A number of 32 bits for each of 256 codes, of which the last stands for 0. */
+/* A 32-bit value for each of 256 codes, of which the last means 0. */
 static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
 {
     tc_val sum = TC_NONE;
@@ -126,9 +126,9 @@ static tc_val powers8(tc_build *m, tc_val x, const int32_t *power, tc_val *e, tc
     return code;
 }
 
-/* Whether e x / 2^30 may stand for e doubled(x) / 2^31.  They are the same number but for x = 2,
- * where they are e and, of e above 1/2, one less; that is seen behind a shift by `down` or more only
- * where e is a half of what is shifted out. */
+/* Whether e x / 2^30 may replace e doubled(x) / 2^31.  They are equal except for x = 2, where they
+ * are e and, for e above 1/2, one less; after a shift by `down` or more that matters only where e
+ * is half of what is shifted out. */
 static bool plain_shares(const int32_t *power, int down)
 {
     for (int d = 0; d < 256; d++)
@@ -137,8 +137,8 @@ static bool plain_shares(const int32_t *power, int down)
     return true;
 }
 
-/* The sum, at least 2^19, is moved up to [1/2, 1): what the runtime makes of its bits behind the
- * first one.  Results have 8 or 16 bits. */
+/* The sum, at least 2^19, is normalized to [1/2, 1): the runtime's use of its bits after the
+ * leading one.  Results have 8 or 16 bits. */
 tc_val ti_tfl_softmax8(tc_build *m, tc_val x, const int32_t *power, tc_dtype to)
 {
     tc_val e, sum;
@@ -164,7 +164,7 @@ static tc_val softmax8(tc_tfl_node *n, tc_val x, double scale, double beta, tc_d
     return ti_tfl_softmax8(&n->m, x, power, to);
 }
 
-/* The runtime's table of 513 numbers, in double, and how it is read. */
+/* The runtime's table of 513 entries, in double, and its interpolation. */
 static tc_val table513(tc_build *m, tc_val x, double step_in, double zero, double (*of)(double))
 {
     int64_t count = 513;
@@ -254,8 +254,8 @@ static tc_val exponent(tc_build *m, tc_val zeros, int sign)
     return plus(m, e, number(m, zeros, sign * (1 << 23)));
 }
 
-/* log z with 26 bits of fraction, z >= 1 with 19: z = r 2^k, r around 2^(-1/4), either as it is
- * shifted or times sqrt(2); then a quotient of polynomials in q = 2 (r - 2^(-1/4)). */
+/* log z with 26 bits of fraction, z >= 1 with 19: z = r 2^k, r around 2^(-1/4), either shifted or
+ * times sqrt(2); then a quotient of polynomials in q = 2 (r - 2^(-1/4)). */
 static tc_val logarithm(tc_build *m, tc_val z)
 {
     const int32_t root_half = 1518500250, middle = 1805811301, log_2 = 1488522236;
@@ -268,7 +268,7 @@ static tc_val logarithm(tc_build *m, tc_val z)
     a = shift_left(m, a, one);
     a = ti_b_tosa_select(m, past, most, a);
     tc_val a_exponent = exponent(m, zeros, 1);
-    /* r as it is, where z sqrt(1/2) has no further zero in front */
+    /* r unchanged, if z sqrt(1/2) has no additional leading zero */
     tc_val b_zeros = ti_b_tosa_clz(m, times(m, z, root_half));
     past = ti_tfl_two(m, TC_OP_tosa_greater, b_zeros, zeros);
     tc_val b = ti_b_tosa_select(m, past, most, high_z);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_codes_table.c -- builders of functions of one code.
  *
- * Of int8 codes there are 256: whatever the runtime does to one is done here to each of them, and
- * becomes a TABLE.  Of int16 codes the runtime mostly has a table of 513 of its own, which TOSA's
- * TABLE and a RESCALE by 1/128 read the same way; the others are looked up among all 65536. */
+ * Of int8 codes there are 256: the runtime's function is evaluated for each of them, and becomes a
+ * TABLE.  Of int16 codes the runtime mostly has a table of 513, which TOSA's TABLE and a RESCALE by
+ * 1/128 interpolate the same way; the others are looked up among all 65536. */
 #include <math.h>
 
 #include "../../num/fixed.h"
@@ -107,7 +107,7 @@ static int16_t fraction16(int32_t fraction)
     return fraction >= 0x7FFF8000 ? 32767 : (int16_t)((fraction + (1 << 15)) >> 16);
 }
 
-/* x relu6(x + 3) / 6 in numbers of 16 bits, f: to the result, g: onto -3 .. 3. */
+/* x relu6(x + 3) / 6 in 16 bits, f: to the result, g: onto -3 .. 3. */
 static int64_t hard_swish(const unary *u, int64_t code)
 {
     int16_t wide = (int16_t)((code - u->xz) * 128);
@@ -160,7 +160,7 @@ static int32_t inverse_root(int32_t input, int *shift)
     return v;
 }
 
-enum { ROOT_UP = 20 }; /* bits behind the point of a root; u->f takes them away */
+enum { ROOT_UP = 20 }; /* fraction bits of a root; u->f removes them */
 
 static int64_t root(const unary *u, int64_t code)
 {
@@ -224,7 +224,7 @@ static tc_val table513(tc_tfl_node *n, const unary *u, tc_val x)
     return ti_tfl_rescale(m, y, &(tc_tfl_factor){1 << 24, 0}, 1, 0, 0, TC_i16);
 }
 
-/* The runtime's arithmetic says nothing of factors past 2^30. */
+/* The runtime's arithmetic is undefined for factors past 2^30. */
 static bool in_bounds(tc_tfl_node *n, const unary *u)
 {
     int most = u->f.shift > u->g.shift ? u->f.shift : u->g.shift;
@@ -281,7 +281,7 @@ static bool begin(tc_tfl_node *n, unary *u, tc_val *x)
     return true;
 }
 
-/* By a function of real numbers. */
+/* By a function of real values. */
 void ti_tfl_codes_curve(tc_tfl_node *n)
 {
     static const struct {

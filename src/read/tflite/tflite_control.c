@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_control.c -- builders of IF, WHILE and CALL.
  *
- * What is decided when the model is read leaves no trace: the branch that is taken, and loops of
- * fixed length, are built in place.  An IF that is decided when the model runs keeps both graphs,
- * and a WHILE that is, its condition and its body. */
+ * Known conditions are resolved when reading: the branch taken, and loops of fixed length, are
+ * inlined.  An IF decided at run time keeps both graphs, and such a WHILE its condition and its
+ * body. */
 #include "../../num/load.h"
 #include "tflite_program.h"
 
@@ -83,7 +83,7 @@ void ti_tfl_build_if(tc_tfl_node *n)
         ti_tfl_bind(n, i, node->out[i]);
 }
 
-/* Round after round in place, as long as the condition is known; false: it is not. */
+/* Unrolled as long as the condition is known; false: it is not. */
 static bool unroll(tc_tfl_node *n, int64_t test, int64_t body, tc_val *state)
 {
     tc_build *m = &n->m;
@@ -135,7 +135,7 @@ void ti_tfl_build_while(tc_tfl_node *n)
         ti_tfl_bind(n, i, node->out[i]);
 }
 
-/* A graph of the file in place; extra: which option names it. */
+/* Inlines a graph of the file; extra: which option names it. */
 void ti_tfl_build_call(tc_tfl_node *n)
 {
     tc_build *m = &n->m;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_custom.c -- builders of operators that are no builtins: mediapipe's, and Vela's.
+/* tflite_custom.c -- builders of custom operators: mediapipe's, and Vela's.
  *
- * mediapipe's records are those of a TfLiteTransposeConvParams and TfLitePoolParams as they lie in
- * memory: padding (1 SAME, 2 VALID), stride of columns, stride of rows, ... */
+ * mediapipe's records are those of a TfLiteTransposeConvParams and TfLitePoolParams in memory
+ * order: padding (1 SAME, 2 VALID), stride of columns, stride of rows, ... */
 #include "../../npu/program.h"
 #include "tflite_program.h"
 #include "tflite_window.h"
@@ -77,8 +77,8 @@ static bool offsets(tc_tfl_node *n, int64_t *out)
 
 enum { STREAM, WEIGHTS, SCRATCH, FAST, FIRST };
 
-/* A variable is an input, and a result of another number that lies at the same place; of several
- * results there the last counts. */
+/* A variable is an input, and a result with another index at the same address; of several results
+ * there the last counts. */
 static void keep_variables(tc_tfl_node *n, const int64_t *at, const tc_node *node)
 {
     const tc_tfl_tensor *all = n->scope->tensor;
@@ -137,7 +137,7 @@ static void add_tensor(tc_tfl_node *n, ports *p, tc_tfl_tensor *t, const int64_t
                              false};
 }
 
-/* The places alone. */
+/* The indices alone. */
 static tc_npu_tensor *places(tc_arena *arena, const ports *p)
 {
     tc_npu_tensor *list = tc_new_n(arena, tc_npu_tensor, p->n + 1);
@@ -146,19 +146,30 @@ static tc_npu_tensor *places(tc_arena *arena, const ports *p)
     return list;
 }
 
+/* The bytes of an input that holds the program or its constants. */
+static tc_bytes bytes_of(tc_tfl_node *n, int input, const char *what)
+{
+    tc_tfl_tensor *t = ti_tfl_in_tensor(n, input);
+    tc_tensor numbers;
+    if (!t) {
+        ti_b_bad(&n->m, TC_E_STRUCTURE, "input %d is missing, expected the %s", input, what);
+        return (tc_bytes){NULL, 0};
+    }
+    n->m.status = ti_tfl_load(n->scope, t, n->m.loc, &numbers);
+    TC_STOP_WITH(&n->m, (tc_bytes){NULL, 0});
+    return (tc_bytes){numbers.data, numbers.data ? tc_type_bytes(numbers.type) : 0};
+}
+
 static bool read_program(tc_tfl_node *n, tc_npu_program *out)
 {
     tc_build *m = &n->m;
-    tc_tensor stream, weights;
-    m->status = ti_tfl_load(n->scope, ti_tfl_in_tensor(n, STREAM), m->loc, &stream);
-    if (m->status == TC_OK)
-        m->status = ti_tfl_load(n->scope, ti_tfl_in_tensor(n, WEIGHTS), m->loc, &weights);
-    TC_STOP_WITH(m, false);
     *out = (tc_npu_program){0};
-    out->driver = (tc_bytes){stream.data, stream.data ? tc_type_bytes(stream.type) : 0};
-    m->status = ti_npu_read_driver(m->ctx, m->loc, out->driver, out);
+    tc_bytes driver = bytes_of(n, STREAM, "commands");
     TC_STOP_WITH(m, false);
-    out->weights = (tc_bytes){weights.data, weights.data ? tc_type_bytes(weights.type) : 0};
+    m->status = ti_npu_read_driver(m->ctx, m->loc, driver, out);
+    TC_STOP_WITH(m, false);
+    out->weights = bytes_of(n, WEIGHTS, "constants");
+    TC_STOP_WITH(m, false);
     const tc_tfl_tensor *scratch = ti_tfl_in_tensor(n, SCRATCH), *fast = ti_tfl_in_tensor(n, FAST);
     out->scratch = scratch && scratch->rank == 1 ? scratch->dim[0] : -1;
     bool apart = fast && fast->rank == 1 && fast->dim[0] > 0 && fast != scratch;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_detection.c -- TFLite_Detection_PostProcess: boxes, classes and scores of what is detected.
+/* tflite_detection.c -- TFLite_Detection_PostProcess: boxes, classes and scores of detections.
  *
  * Inputs: boxes [1, count, 4 or more] relative to their anchors, scores [1, count, classes], maybe
  * with a background in front, anchors [count, 4]; each y, x, h, w.  In double precision, then f32:
  *
  *   center = v / scale * anchor size + anchor        half = e^(v / scale) / 2 * anchor size
  *
- * Fast: a box has its best score, boxes are taken whatever their class, each with its best classes.
- * Regular: every class takes its own boxes, and the best of all classes are kept. */
+ * Fast: a box has its best score, boxes are taken regardless of class, each with its best classes.
+ * Regular: every class selects its own boxes, and the best of all classes are kept. */
 #include <math.h>
 
 #include "../../wire/flexbuf.h"
@@ -119,7 +119,7 @@ static tc_val decoded(tc_build *m, const options *o, tc_val box, tc_val anchor)
     return ti_b_cat(m, 1, corner, 4);
 }
 
-/* What is detected: [taken, places of a box]. */
+/* The detections: [taken, values of a box]. */
 typedef struct found {
     tc_val index; /* of the box: [taken] */
     tc_val class, score, taken;
@@ -187,14 +187,14 @@ static found regular(tc_build *m, const options *o, tc_val box, tc_val score)
     return f;
 }
 
-/* [taken, used of them] to a row of all places, zeros where nothing was taken. */
+/* [taken, used of them] to a row of all entries, zeros where nothing was taken. */
 static tc_val filled(tc_build *m, const options *o, const found *f, tc_val x)
 {
     x = ti_b_cast(m, x, TC_f32);
     x = ti_b_where(m, f->taken, x, ti_b_scalar(m, TC_f32, 0));
     TC_STOP_WITH(m, TC_NONE);
     int64_t pad[4] = {0}, row[2] = {1, o->most * o->places};
-    if (o->regular) { /* one after the other */
+    if (o->regular) { /* in sequence */
         pad[1] = row[1] - ti_b_type(m, x)->dim[0];
     } else {
         pad[3] = o->places - ti_b_type(m, x)->dim[1];

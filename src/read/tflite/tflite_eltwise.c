@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_eltwise.c -- builders of elementwise operators on plain numbers. */
+/* tflite_eltwise.c -- builders of elementwise operators on unquantized tensors. */
 #include <math.h>
 
 #include "../../num/load.h"

@@ -120,8 +120,8 @@ tc_val ti_tfl_clamp(tc_build *m, tc_val x, tc_tfl_range r)
     return ti_b_1(m, tosa_clamp, a, x);
 }
 
-/* Of a result whose steps are finer by 2^28 or more only the sign counts: all but 0 is past its
- * ends.  (The runtime's arithmetic says nothing of such factors.) */
+/* If the result's steps are finer by 2^28 or more only the sign counts: all but 0 saturates.  (The
+ * runtime's arithmetic is undefined for such factors.) */
 static tc_val sign_of(tc_build *m, tc_val x)
 {
     int rank = ti_b_type(m, x)->rank;
@@ -184,7 +184,8 @@ tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_
     return rescale(m, x, f, n, 0, out_zero, to, true);
 }
 
-/* RESCALE by 2^30 / 2^n is for numbers below 2^(n - 1): where n would be less, the rest is a shift. */
+/* RESCALE by 2^30 / 2^n is for values below 2^(n - 1): where n would be less, the rest is a
+ * shift. */
 tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift)
 {
     TC_STOP_WITH(m, TC_NONE);

@@ -36,7 +36,7 @@ tc_tfl_range ti_tfl_range_of(const tc_tfl_tensor *t, int activation);
 tc_val ti_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
 tc_val ti_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
 tc_val ti_tfl_table(tc_build *m, tc_val x, const int8_t *v);            /* of 256 */
-/* A list of n numbers, and those of it that x (i32) says. */
+/* A list of n entries, and those of it that x (i32) indexes. */
 tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n);
 tc_val ti_tfl_listed(tc_build *m, tc_val x, tc_val list);
 /* The same for codes x: the least code's number is the first of 256 or 65536. */
@@ -56,8 +56,8 @@ tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks ma
 /* Of codes of one domain, to codes of it. */
 tc_val ti_tfl_narrow_two(tc_build *m, tc_op op, tc_val a, tc_val b, int64_t zero, tc_dtype type);
 tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);
-/* up + down, or up - down, of codes of which up is held to its zero and above: what becomes of
- * numbers above zero, and of those below; of every number one is nothing. */
+/* up + down, or up - down, of codes of which up is clamped to its zero and above: the functions of
+ * positive values, and of negative ones; for every value one is 0. */
 tc_val ti_tfl_joined(tc_build *m, tc_op op, tc_val up, tc_val down, int64_t zero, tc_dtype type);
 
 #endif

@@ -208,13 +208,13 @@ static bool may_keep(const tc_tfl_node *n)
     return ti_reading(reader->ctx)->keep_unread && !n->scope->kept && !reader->depth;
 }
 
-/* Whether the firmware's own kernel is what an operator is for: none of ours does the same. */
+/* Whether an operator is implemented by the firmware's own kernel: none of ours does the same. */
 static bool is_firmwares(const tc_tfl_node *n)
 {
     return n->row->code == TC_TFL_CUSTOM && n->row->op == TC_OP_COUNT;
 }
 
-/* What cannot be read, or is the firmware's, stays whole, where that is asked for. */
+/* What cannot be read, or is the firmware's, stays whole, if requested. */
 static void build_or_keep(tc_tfl_node *n, const char *name, size_t place)
 {
     if (!may_keep(n)) {
@@ -304,7 +304,7 @@ tc_status ti_tfl_nodes(tc_tfl_scope *scope)
     return worst;
 }
 
-/* ---- graphs in place ---- */
+/* ---- inlined graphs ---- */
 
 static bool bind_scope(tc_tfl_node *n, tc_tfl_scope *scope, int64_t graph, const tc_val *in,
                        int n_in)

@@ -66,7 +66,7 @@ static tc_val dilated(tc_build *m, tc_val x, tc_val number, tc_ints step)
     return x;
 }
 
-/* The number in front and behind, as often as lo and hi say; where they are negative, cut off. */
+/* The scalar before and after, lo and hi times; negative ones crop. */
 static tc_val bordered(tc_build *m, tc_val x, tc_val number, const int64_t *lo, const int64_t *hi)
 {
     for (int i = 0; m->status == TC_OK && i < ti_b_type(m, x)->rank; i++) {
@@ -126,7 +126,7 @@ void ti_tfl_build_hlo_pad(tc_tfl_node *n)
 
 typedef struct windows {
     tc_ints size, stride, dilation;
-    tc_op op;      /* what joins two numbers, or */
+    tc_op op;      /* what combines two elements, or */
     int64_t graph; /* a graph that does */
 } windows;
 
@@ -217,7 +217,7 @@ void ti_tfl_build_hlo_reduce_window(tc_tfl_node *n)
     ti_tfl_bind_plain(n, 0, reduced(n, x, first, &w));
 }
 
-/* ---- places ---- */
+/* ---- indices ---- */
 
 static int place_in(tc_ints list, int64_t v)
 {
@@ -227,7 +227,7 @@ static int place_in(tc_ints list, int64_t v)
     return -1;
 }
 
-/* Slices of one size that begin at numbers of the second input, held inside. */
+/* Slices of one size that begin at the indices of the second input, clamped. */
 void ti_tfl_build_hlo_gather(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -266,7 +266,7 @@ void ti_tfl_build_hlo_gather(tc_tfl_node *n)
         v = ti_b_mul(m, v, ti_b_scalar_i64(m, TC_i64, stride[axis]));
         flat = flat ? ti_b_add(m, flat, v) : v;
     }
-    /* what lies behind that */
+    /* what follows that */
     for (int i = 0; i < t->rank; i++)
         inner *= size.v[i];
     if (m->status != TC_OK || inner < 1 || inner > INT32_MAX) {

@@ -24,7 +24,7 @@ static tc_val or_else(tc_build *m, tc_val x, double missing)
     return ti_b_where(m, none, other, x);
 }
 
-/* x / (largest / 127), whole numbers of -127 .. 127. */
+/* x / (largest / 127), integers of -127 .. 127. */
 static tc_val symmetric(tc_build *m, tc_val x, const int64_t *axes, int n, tc_val *scale)
 {
     tc_val size = ti_b_abs(m, x);
@@ -37,7 +37,7 @@ static tc_val symmetric(tc_build *m, tc_val x, const int64_t *axes, int n, tc_va
     return ti_b_clamp(m, rounded(m, x), -127, 127);
 }
 
-/* Codes of -128 .. 127 for what lies between the least and the largest, less their zero. */
+/* Codes of -128 .. 127 for the range from the least to the largest, less their zero. */
 static tc_val asymmetric_codes(tc_build *m, tc_val x, const int64_t *axes, int n, tc_val *scale)
 {
     tc_val lo = ti_b_reduce(m, TC_OP_amin, x, axes, n, true);
@@ -49,7 +49,7 @@ static tc_val asymmetric_codes(tc_build *m, tc_val x, const int64_t *axes, int n
     hi = ti_b_cast(m, hi, TC_f64);
     tc_val codes = ti_b_scalar(m, TC_f64, 255);
     tc_val step = ti_b_div(m, or_else(m, span, 255), codes);
-    /* The end that is nearer to zero says where zero lies. */
+    /* The end that is nearer to zero determines the zero point. */
     tc_val below = ti_b_div(m, lo, step), above = ti_b_div(m, hi, step);
     tc_val from_lo = ti_b_neg(m, ti_b_add_n(m, below, 128));
     tc_val from_hi = ti_b_neg(m, ti_b_add_n(m, above, -127));
@@ -79,8 +79,7 @@ static tc_val plain_weights(tc_build *m, tc_val w, const tc_tfl_tensor *t)
     return any ? ti_b_add_n(m, w, (double)-t->zero[0]) : w;
 }
 
-/* What weights [o, i] in blocks stand for: each `block` numbers of a row have a scale of their
- * own. */
+/* Dequantized weights [o, i] in blocks: each `block` elements of a row have their own scale. */
 static tc_val of_blocks(tc_tfl_node *n, const tc_tfl_tensor *t, tc_val w)
 {
     tc_build *m = &n->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_index.c -- builders of what reads and writes at places that are numbers themselves. */
+/* tflite_index.c -- builders of operators that read and write at computed indices. */
 #include "../../num/load.h"
 #include "tflite.h"
 
@@ -90,7 +90,7 @@ void ti_tfl_build_gather_nd(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_gather_nd(m, x, flat, i, first));
 }
 
-/* Updates at places of base, which has the shape dim. */
+/* Updates at indices of base, which has the shape dim. */
 static tc_val put_rows(tc_tfl_node *n, tc_val base, tc_val index, tc_val updates, int rank,
                        const int64_t *dim, tc_field_combine combine)
 {
@@ -111,12 +111,12 @@ static tc_val put_rows(tc_tfl_node *n, tc_val base, tc_val index, tc_val updates
     return ti_b_reshape(m, base, rank, dim);
 }
 
-/* indices, updates, shape: sums at places of zeros */
+/* indices, updates, shape: sums at indices of zeros */
 void ti_tfl_build_scatter_nd(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val index = ti_tfl_need(n, 0), updates = ti_tfl_need(n, 1);
-    tc_ints shape = ti_tfl_settled(n, 2);
+    tc_ints shape = ti_tfl_shape(n, 2, 0, UINT32_MAX, NULL);
     if (m->status != TC_OK || shape.n > TC_MAX_RANK)
         return;
     tc_val base = ti_b_full(m, shape.n, shape.v, 0, ti_b_dtype(m, updates));
@@ -128,7 +128,7 @@ void ti_tfl_build_sparse_to_dense(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val index = ti_tfl_need(n, 0), values = ti_tfl_need(n, 2), missing = ti_tfl_need(n, 3);
-    tc_ints shape = ti_tfl_settled(n, 1);
+    tc_ints shape = ti_tfl_shape(n, 1, 0, UINT32_MAX, NULL);
     if (m->status != TC_OK || shape.n > TC_MAX_RANK)
         return;
     const tc_type *i = ti_b_type(m, index);
@@ -165,7 +165,7 @@ void ti_tfl_build_one_hot(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_where(m, hot, on, off));
 }
 
-/* ids, table; rows of codes become real numbers */
+/* ids, table; rows of codes are dequantized */
 void ti_tfl_build_embedding(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -200,7 +200,7 @@ void ti_tfl_build_embedding(tc_tfl_node *n)
     ti_tfl_bind(n, 0, x);
 }
 
-/* x with `update` put at places that are known when the model runs, moved so that it fits. */
+/* x with `update` written at an index known at run time, clamped so that it fits. */
 void ti_tfl_build_dynamic_update_slice(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -245,8 +245,8 @@ void ti_tfl_build_dynamic_update_slice(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_reshape(m, x, t->rank, t->dim));
 }
 
-/* Rows added, multiplied or compared by the segment that they belong to; extra: how, 0: sum, and
- * the number of segments follows from the numbers themselves (SEGMENT_SUM). */
+/* Rows added, multiplied or compared by segment; extra: how, 0: sum, and the number of segments
+ * follows from the ids (SEGMENT_SUM). */
 void ti_tfl_build_segment(tc_tfl_node *n)
 {
     static const struct {
@@ -326,7 +326,7 @@ void ti_tfl_build_matrix_diag(tc_tfl_node *n)
         dim[i] = t->dim[i];
     dim[rank - 2] = rows;
     dim[rank - 1] = columns;
-    if (rows > columns) { /* the diagonal has as many places as columns: along them */
+    if (rows > columns) { /* the diagonal has as many elements as columns: along them */
         d = ti_b_unsqueeze(m, d, rank - 2);
     } else
         d = ti_b_unsqueeze(m, d, rank - 1);
@@ -342,7 +342,7 @@ void ti_tfl_build_matrix_diag(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_where(m, on, d, rest));
 }
 
-/* [how many, rank]: the places that are not zero, in order. */
+/* [count, rank]: the indices of nonzeros, in order. */
 void ti_tfl_build_where(tc_tfl_node *n)
 {
     tc_tensor t;
@@ -350,7 +350,7 @@ void ti_tfl_build_where(tc_tfl_node *n)
         ti_tfl_bind(n, 0, ti_b_const(&n->m, ti_b_nonzero(&n->m, t, true), NULL));
 }
 
-/* Numbers in the order of their first places, and which of them each is. */
+/* Values in order of first occurrence, and which of them each is. */
 void ti_tfl_build_unique(tc_tfl_node *n)
 {
     tc_tensor t;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_move.c -- builders of movement.  They hand on numbers and codes alike. */
+/* tflite_move.c -- builders of movement, of values and codes alike. */
 #include <math.h>
 
 #include "../../num/load.h"
 #include "tflite.h"
 
-/* The number that stands for zero in tensor t. */
+/* The stored value of zero in tensor t. */
 static double zero_of(const tc_tfl_tensor *t)
 {
     return ti_tfl_is_codes(t) ? (double)t->zero[0] : 0;
 }
 
-/* The shape is input 1, or where that is missing an option; -1: what is left. */
+/* The shape is input 1, or if absent an option; -1: the remainder. */
 void ti_tfl_build_reshape(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
     const tc_tfl_tensor *s = ti_tfl_in_tensor(n, 1);
     bool listed = s && (s->code == TFL_INT32 || s->code == TFL_INT64) && s->rank == 1;
-    tc_ints shape = listed ? ti_tfl_settled(n, 1) : ti_tfl_ints(n, 0);
+    tc_ints shape = listed ? ti_tfl_shape(n, 1, 0, 0, NULL) : ti_tfl_ints(n, 0);
     int64_t dim[TC_MAX_RANK], known = 1, all;
     int open = -1;
     TC_STOP(m);
@@ -371,7 +371,7 @@ static void bind_expanded(tc_tfl_node *n, tc_val x, tc_ints shape)
 void ti_tfl_build_broadcast_to(tc_tfl_node *n)
 {
     tc_val x = ti_tfl_need(n, 0);
-    tc_ints shape = ti_tfl_settled(n, 1);
+    tc_ints shape = ti_tfl_shape(n, 1, 0, UINT32_MAX, NULL);
     bind_expanded(n, x, shape);
 }
 
@@ -385,7 +385,7 @@ void ti_tfl_build_reverse(tc_tfl_node *n)
     ti_tfl_bind(n, 0, x);
 }
 
-/* Of each batch the first so many places are turned around. */
+/* The first n elements of each batch are reversed. */
 void ti_tfl_build_reverse_sequence(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -440,7 +440,7 @@ void ti_tfl_build_depth_space(tc_tfl_node *n)
     ti_tfl_bind(n, 0, x);
 }
 
-/* SPACE_TO_BATCH_ND: axes 1 .. k, padded, cut into blocks whose places go in front of the batch. */
+/* SPACE_TO_BATCH_ND: axes 1 .. k, padded, cut into blocks whose elements go before the batch. */
 void ti_tfl_build_space_to_batch(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -556,7 +556,7 @@ void ti_tfl_build_shape(tc_tfl_node *n)
 
 void ti_tfl_build_fill(tc_tfl_node *n)
 {
-    tc_ints shape = ti_tfl_settled(n, 0);
+    tc_ints shape = ti_tfl_shape(n, 0, 0, UINT32_MAX, NULL);
     tc_val x = ti_tfl_need(n, 1);
     bind_expanded(n, x, shape);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_quant.c -- builders of steps between real numbers and codes. */
+/* tflite_quant.c -- builders of conversions between real values and codes. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -71,7 +71,7 @@ static tc_val plus(tc_build *m, tc_val x, int64_t by)
     return ti_tfl_two(m, TC_OP_tosa_add, x, ti_tfl_number(m, TC_i32, ti_b_type(m, x)->rank, by));
 }
 
-/* From real numbers, or from other codes. */
+/* From real values, or from other codes. */
 void ti_tfl_codes_quantize(tc_tfl_node *n)
 {
     tc_build *m = &n->m;

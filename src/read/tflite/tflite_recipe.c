@@ -46,7 +46,7 @@ static void bind_activated(tc_build *b, int i, tc_val value)
     bind(b, i, ti_tfl_activate(b, value, ti_tfl_enum(node_of(b), 0)));
 }
 
-/* The same with an activation behind it, which option 0 names. */
+/* The same followed by an activation, which option 0 names. */
 void ti_tfl_build_activated(tc_tfl_node *n)
 {
     static const tc_recipe_source source = {.has = has, .tensor = tensor, .bind = bind_activated};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_reduce.c -- builders of reductions, orders and norms on plain numbers. */
+/* tflite_reduce.c -- builders of reductions, sorts and norms on unquantized tensors. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -21,8 +21,8 @@ tc_ints ti_tfl_axes(tc_tfl_node *n, int rank)
     return (tc_ints){k, v};
 }
 
-/* The mean of few places, summed one after the other as the runtime does: the last bit decides
- * codes behind it.  TC_NONE: axes that are not side by side, or too many places. */
+/* The mean of few elements, summed in sequence as the runtime does: the last bit decides codes
+ * after it.  TC_NONE: axes that are not adjacent, or too many elements. */
 static tc_val mean_in_order(tc_tfl_node *n, tc_val x, tc_ints axes, bool keep)
 {
     enum { FEW = 64 };
@@ -76,7 +76,7 @@ void ti_tfl_build_reduce(tc_tfl_node *n)
     ti_tfl_bind(n, 0, mean ? mean : ti_b_reduce(&n->m, op, x, axes.v, axes.n, keep));
 }
 
-/* ARG_MAX and ARG_MIN, the axis gone; codes are as good as numbers. */
+/* ARG_MAX and ARG_MIN, the axis removed; codes work as well. */
 void ti_tfl_build_arg(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
@@ -90,7 +90,7 @@ void ti_tfl_build_arg(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_cast(m, y, t->dtype));
 }
 
-/* The k largest of the last axis, and their places; of equal ones the first. */
+/* The k largest of the last axis, and their indices; of equal ones the first. */
 void ti_tfl_build_topk(tc_tfl_node *n)
 {
     tc_build *m = &n->m;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_resize.c -- builders of RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR, channels last.
  *
- * Where one of our own operators has the same places it is used; else nearest becomes a selection
- * of rows and bilinear a product with a constant matrix, axis by axis. */
+ * An operator of ours with the same coordinates is used; else nearest becomes a selection of rows
+ * and bilinear a product with a constant matrix, axis by axis. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -14,7 +14,7 @@ typedef struct resize {
     bool align, half;
 } resize;
 
-/* Source places are in * (out step), in f32 as the runtime has them. */
+/* Source coordinates are in * (out step), in f32 as in the runtime. */
 static float step_of(const resize *r)
 {
     return r->align && r->out > 1 ? (float)(r->in - 1) / (float)(r->out - 1)
@@ -28,7 +28,7 @@ static int64_t nearest(const resize *r, int64_t i)
     return ti_max_i64(0, ti_min_i64(k, r->in - 1));
 }
 
-/* The place, the number below it and its share. */
+/* The coordinate, the index below it and its weight. */
 static void linear(const resize *r, int64_t i, int64_t *lower, int64_t *upper, float *share)
 {
     float at = r->half ? ((float)i + 0.5f) * step_of(r) - 0.5f : (float)i * step_of(r);
@@ -70,7 +70,7 @@ static tc_val product(tc_build *m, tc_val x, int axis, const resize *r)
 bool ti_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out, bool *align,
                       bool *half)
 {
-    tc_ints size = ti_tfl_settled(n, 1);
+    tc_ints size = ti_tfl_shape(n, 1, 1, 6, NULL);
     *align = ti_tfl_bool(n, (uint32_t)first, false);
     *half = ti_tfl_bool(n, (uint32_t)first + 1, false);
     TC_STOP_WITH(&n->m, false);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_rnn.c -- builders of LSTM, RNN, their sequences in one and two directions, and SVDF.
  *
- * An LSTM in its usual form becomes our own operator; all else is built step by step: a cell
- * without input gate, peepholes, norms, a projection with a bias, clips, a second input; the
- * others; weights that are codes.
- * States are variable tensors: what is left in them is what the next run begins with. */
+ * An LSTM in its usual form becomes our own operator; all else is unrolled: a cell without input
+ * gate, peepholes, norms, a projection with a bias, clips, a second input; the others; weights that
+ * are codes.
+ * States are variable tensors: the next run begins with their final contents. */
 #include "tflite_hybrid.h"
 #include "tflite_rnn.h"
 
-/* Real numbers of input i, TC_NONE where it is left out; int8 codes are what they stand for. */
+/* Real values of input i, TC_NONE if absent; int8 codes are dequantized. */
 static tc_val real(tc_tfl_node *n, int i)
 {
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
@@ -53,8 +53,8 @@ static tc_val plus(tc_build *m, tc_val a, tc_val b)
     return a && b ? ti_b_add(m, a, b) : a ? a : b;
 }
 
-/* Weights, as real numbers or as codes with their scale: then what they multiply becomes codes too,
- * row by row, when the model runs. */
+/* Weights, as real values or as codes with their scale: then their operand is quantized too, row by
+ * row, at run time. */
 typedef struct weights {
     tc_val v; /* TC_NONE: there are none */
     double scale; /* 0: they are real */
@@ -127,7 +127,7 @@ void ti_tfl_bind_sequence(tc_tfl_node *n, int i, tc_val y, bool time_major)
     ti_tfl_bind(n, i, y);
 }
 
-/* Both directions: one result, beside each other, or two. */
+/* Both directions: one result, concatenated, or two. */
 static void bind_both(tc_tfl_node *n, tc_val forth, tc_val back, bool merged, bool time_major)
 {
     if (merged) {
@@ -142,7 +142,7 @@ static void bind_both(tc_tfl_node *n, tc_val forth, tc_val back, bool merged, bo
 
 enum { INPUT, FORGET, CELL, OUTPUT, GATES };
 
-/* Where a direction's weights stand among the inputs. */
+/* The index of a direction's weights among the inputs. */
 typedef struct places {
     int weight, h, c, norm, second; /* norm, second: 0 where the operator has none */
 } places;
@@ -243,7 +243,7 @@ static void lstm_step(tc_build *m, lstm *s, tc_val now, tc_val beside)
                        s->projection_clip);
 }
 
-/* Our own operator; gates stand in the same order. */
+/* Our own operator; gates are in the same order. */
 static tc_val as_operator(tc_build *m, lstm *s, tc_val x, bool back)
 {
     tc_val own[GATES], states[GATES];
@@ -359,8 +359,8 @@ void ti_tfl_build_lstm(tc_tfl_node *n)
     ti_tfl_bind(n, 0, y ? ti_b_select(&n->m, y, 0, 0) : y);
 }
 
-/* A second input goes to both directions where it has weights of its own, else it is what the
- * second direction reads. */
+/* A second input goes to both directions if it has weights of its own, else the second direction
+ * reads it. */
 void ti_tfl_build_both_lstm(tc_tfl_node *n)
 {
     enum { SECOND = 39, WEIGHTS = 40 };
@@ -436,7 +436,7 @@ void ti_tfl_build_both_rnn(tc_tfl_node *n)
     int activation = ti_tfl_enum(n, 1);
     tc_val x = by_time(n, 0, time_major);
     tc_val second = ti_tfl_has(n, SECOND) ? by_time(n, SECOND, time_major) : TC_NONE;
-    if (second && !own && !time_major) { /* what stands for what is not agreed upon */
+    if (second && !own && !time_major) { /* their encoding is ambiguous */
         ti_b_unsupported(&n->m, "a second input without weights, batch first: the runtime does "
                                 "not read it");
         return;

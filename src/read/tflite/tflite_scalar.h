@@ -19,7 +19,7 @@ typedef struct tc_tfl_quotient {
     int shift;
 } tc_tfl_quotient;
 tc_tfl_quotient ti_tfl_reciprocal(int32_t v);
-int ti_tfl_sign_bits(int32_t v); /* beside the sign itself; 31 of nothing */
+int ti_tfl_sign_bits(int32_t v); /* besides the sign itself; 31 for 0 */
 /* a / b by a factor: through b's reciprocal. */
 int32_t ti_tfl_divided(int32_t a, int32_t b, tc_tfl_factor f);
 

@@ -103,7 +103,7 @@ void ti_tfl_states_done(tc_tfl *reader, tc_graph *g)
         const tc_tfl_variable *v = reader->variable.entry[i].value;
         if (v->before && v->now != v->before)
             ti_graph_mutate(g, v->before, v->now);
-        else if (v->before) /* nobody changes it */
+        else if (v->before) /* never written */
             ti_value_of(g, v->before)->state = false;
     }
 }

@@ -19,12 +19,10 @@ static const char *type_text(tc_tfl *reader, const tc_tfl_tensor *t)
     tc_buf out;
     ti_buf_init(&out, &reader->ctx->arena);
     tc_dtype dtype = t->shifted ? TC_u8 : t->dtype;
-    tc_fb_vector open = ti_fb_list(t->table, TENSOR_SIGNATURE, 4);
     ti_buf_text(&out, dtype ? tc_dtypes[dtype].name : ti_tfl_type_name(t->code));
     ti_buf_text(&out, "[");
     for (int i = 0; i < t->rank; i++) {
-        bool is_open = (size_t)i < open.n && ti_fb_list_i32(open, (size_t)i) < 0;
-        ti_buf_printf(&out, is_open || t->dim[i] < 0 ? "%s?" : "%s%" PRId64, i ? "," : "",
+        ti_buf_printf(&out, t->open >> i & 1 || t->dim[i] < 0 ? "%s?" : "%s%" PRId64, i ? "," : "",
                       t->dim[i]);
     }
     ti_buf_text(&out, "]");

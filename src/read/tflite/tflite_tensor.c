@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_tensor.c -- tensors of a graph: their types, the meaning of their codes, and their
- * numbers, which are used where they lie in the file whenever they can be. */
+/* tflite_tensor.c -- tensors of a graph: their types, quantization, and elements, which are used in
+ * place where possible. */
 #include <float.h>
 
 #include "../../num/load.h"
 #include "tflite_program.h"
 
-/* ---- what the file says of a tensor ---- */
+/* ---- declared types ---- */
 
 static double f32_at(tc_fb_vector list, size_t i)
 {
@@ -16,7 +16,7 @@ static double f32_at(tc_fb_vector list, size_t i)
     return (double)v;
 }
 
-/* Scales and zeros that stand in tensors of their own, one for each block of an axis. */
+/* Scales and zeros in separate tensors, one for each block of an axis. */
 static void read_blocks(tc_tfl_tensor *t, tc_fb_table details)
 {
     t->block_scale = ti_fb_i32(details, 0, -1);
@@ -67,7 +67,8 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
     tc_tfl *reader = scope->reader;
     tc_ctx *ctx = reader->ctx;
     tc_str name = ti_fb_string(t->table, TENSOR_NAME);
-    tc_fb_vector shape = ti_fb_list(t->table, TENSOR_SHAPE, 4);
+    tc_fb_vector shape = ti_fb_list(t->table, TENSOR_SHAPE, 4),
+                 open = ti_fb_list(t->table, TENSOR_SIGNATURE, 4);
     t->name = name.n ? ti_intern(ctx, name) : ti_text_format(&ctx->arena, "tensor %zu", i);
     t->code = (int8_t)ti_fb_u8(t->table, TENSOR_TYPE, 0);
     t->dtype = ti_tfl_dtype_of(t->code);
@@ -79,10 +80,25 @@ static tc_status describe(tc_tfl_scope *scope, size_t i, tc_tfl_tensor *t)
         return ti_unsupported(ctx, &loc, TC_E_UNSUPPORTED, "%zu axes; at most %d are supported",
                               shape.n, TC_MAX_RANK);
     t->rank = (int)shape.n;
-    for (size_t k = 0; k < shape.n; k++)
+    for (size_t k = 0; k < shape.n; k++) {
         t->dim[k] = ti_fb_list_i32(shape, k);
+        t->open |= (uint32_t)(k < open.n && ti_fb_list_i32(open, k) < 0) << k;
+    }
     TC_TRY(read_quant(scope, t, &loc));
     return ti_tfl_broken(reader);
+}
+
+/* Whether some of it has been compiled to the commands of an Ethos-U. */
+static bool has_commands(const tc_tfl_scope *scope)
+{
+    tc_fb_vector ops = ti_fb_list(scope->graph, GRAPH_OPERATORS, 4);
+    for (size_t i = 0; i < ops.n && !scope->reader->fb.error; i++) {
+        tc_str custom;
+        int version, code = ti_tfl_code(scope->reader, ti_fb_list_table(ops, i), &custom, &version);
+        if (code == TC_TFL_CUSTOM && ti_str_is(custom, TC_TFL_ETHOSU))
+            return true;
+    }
+    return false;
 }
 
 tc_status ti_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
@@ -98,10 +114,13 @@ tc_status ti_tfl_tensors(tc_tfl_scope *scope, int64_t graph)
         scope->tensor[i].table = ti_fb_list_table(list, i);
         TC_TRY(describe(scope, i, &scope->tensor[i]));
     }
-    return TC_OK;
+    scope->settled = has_commands(scope);
+    for (size_t i = 0; i < list.n && scope->settled; i++)
+        scope->tensor[i].open = 0;
+    return ti_tfl_broken(reader);
 }
 
-/* ---- numbers ---- */
+/* ---- elements ---- */
 
 tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i)
 {
@@ -133,7 +152,7 @@ static int64_t bits_of(const tc_tfl_tensor *t)
                                                        : 8 * (int64_t)tc_dtypes[t->dtype].bytes;
 }
 
-/* Element i of packed numbers, sign in front; uint4 as the int4 code 8 less. */
+/* Element i of packed elements, sign first; uint4 as the int4 code 8 less. */
 static int8_t unpacked(const uint8_t *p, int64_t i, int64_t bits, bool is_unsigned)
 {
     int64_t per = 8 / bits;
@@ -141,7 +160,7 @@ static int8_t unpacked(const uint8_t *p, int64_t i, int64_t bits, bool is_unsign
     return (int8_t)(is_unsigned ? v - half : (v ^ half) - half);
 }
 
-/* The numbers of `count` elements in the file's form, as we keep them. */
+/* `count` elements in the file's form, in ours. */
 static const void *converted(tc_tfl *reader, const tc_tfl_tensor *t, tc_bytes raw, int64_t count)
 {
     tc_arena *arena = &reader->ctx->arena;
@@ -204,7 +223,7 @@ static int64_t index_at(tc_fb_vector v, int width, int64_t i)
                         : (int64_t)p[0];
 }
 
-/* Where the element at s->at lies among the dense ones; -1: outside. */
+/* Index of the element at s->at among the dense ones; -1: outside. */
 static int64_t dense_place(const sparse *s)
 {
     int64_t place[TC_MAX_RANK] = {0}, flat = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_whole.c -- operators that stay as the file has them, for a .tflite that is written from it.
+/* tflite_whole.c -- operators kept as in the file, for a .tflite that is written from it.
  *
  * Such an operator is one node.  Its operands are those of the file that are neither constants nor
- * variables, uint8 codes as they are; what it computes is a graph of its own, where the operator can
- * be read. */
+ * variables, uint8 codes unchanged; what it computes is a separate graph, if the operator can be
+ * read. */
 #include "tflite_program.h"
 
 bool ti_tfl_stays_whole(const tc_tfl_node *n)
@@ -33,7 +33,7 @@ static const tc_type *type_of(tc_ctx *ctx, const tc_tfl_tensor *t)
     return ti_type_make(ctx, t->shifted ? TC_u8 : t->dtype, t->rank, t->dim);
 }
 
-/* The tensors once more, for a graph that knows nothing yet but its inputs. */
+/* A copy of the tensors, for a graph in which only the inputs are known. */
 static void bind_inner(tc_tfl_node *inner, const tc_tfl_node *n)
 {
     tc_tfl_scope *scope = inner->scope;
@@ -65,7 +65,7 @@ static bool has_variable(const tc_tfl_node *n)
     return false;
 }
 
-/* Whether a result is what the file says; a file that gives no shape leaves it to the operator. */
+/* Whether a result has the declared type; without a declared shape any is accepted. */
 static bool has_type(const tc_graph *g, tc_val v, const tc_tfl_node *n, const tc_tfl_tensor *t)
 {
     const tc_type *there = type_of(n->m.ctx, t), *is = ti_type_of(g, v);
@@ -106,7 +106,7 @@ static const tc_graph *read_inside(tc_tfl_node *n, const char *name)
     return fit ? scope.g : NULL;
 }
 
-/* Results that the file gives no numbers or no fixed shape for cannot be values. */
+/* Results without data or a fixed shape in the file cannot be values. */
 static bool results_fit(tc_tfl_node *n)
 {
     for (int i = 0; i < n->n_out; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_window.c -- builders of windows and products on real numbers.
+/* tflite_window.c -- builders of windows and products on real values.
  *
- * The file has channels last; our operators have them second.  Each operator stands between two
- * permutes, which meet their neighbours' and go. */
+ * The file has channels last; our operators have them second.  Each operator is between two
+ * permutes, which cancel with their neighbours'. */
 #include <math.h>
 
 #include "../../num/load.h"
@@ -191,7 +191,7 @@ void ti_tfl_build_depthwise(tc_tfl_node *n)
 
 /* ---- transposed ---- */
 
-/* Along one axis: the whole has (in - 1) stride + kernel places, of which `out` are wanted from
+/* Along one axis: the whole has (in - 1) stride + kernel elements, of which `out` are taken from
  * `before` on. */
 typedef struct spread {
     int64_t stride, kernel, whole, before, out;
@@ -241,6 +241,24 @@ static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const
     return bias && !direct ? ti_b_add(m, y, bias) : y;
 }
 
+tc_ints ti_tfl_spread_shape(tc_tfl_node *n, int axes, const int64_t *x, const int64_t *kernel,
+                            const int64_t *stride)
+{
+    bool stated = false;
+    tc_ints shape = ti_tfl_shape(n, 0, 0, ((1u << axes) - 1) << 1, &stated);
+    bool same = ti_tfl_enum(n, 0) == 0;
+    for (int i = 0; i < axes && stated && shape.n == axes + 2; i++) {
+        int64_t s = stride[i], out = shape.v[1 + i],
+                from = same ? out + s - 1 : out + s - kernel[i];
+        if (s > 0 && from / s != x[i])
+            ti_b_bad(&n->m, TC_E_SHAPE,
+                     "%" PRId64 " places by a window of %" PRId64 " with stride %" PRId64
+                     " do not make the %" PRId64 " that the file states",
+                     x[i], kernel[i], s, out);
+    }
+    return shape;
+}
+
 /* TRANSPOSE_CONV: shape, weights [o, h, w, i], x, bias; CONV_3D_TRANSPOSE: weights [d, h, w, o, i].
  */
 void ti_tfl_build_transpose_conv(tc_tfl_node *n)
@@ -248,21 +266,27 @@ void ti_tfl_build_transpose_conv(tc_tfl_node *n)
     static const int64_t order2[] = {3, 0, 1, 2}, order3[] = {4, 3, 0, 1, 2};
     tc_build *m = &n->m;
     int axes = (int)n->row->extra;
-    tc_ints shape = ti_tfl_settled(n, 0);
     tc_val w = ti_tfl_need(n, 1), x = ti_tfl_need(n, 2), bias = ti_tfl_in(n, 3);
     spread s[MOST_AXES];
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x), *k = ti_b_type(m, w);
-    if (t->rank != axes + 2 || k->rank != axes + 2 || shape.n != axes + 2) {
-        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d onto rank %d",
-                 k->rank, t->rank, shape.n);
+    if (t->rank != axes + 2 || k->rank != axes + 2) {
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d over a tensor of rank %d", k->rank, t->rank);
         return;
     }
     static const uint32_t strides[][MOST_AXES] = {{2, 1}, {1, 3, 2}};
+    int64_t stride[MOST_AXES];
+    for (int i = 0; i < axes; i++)
+        stride[i] = ti_tfl_int(n, strides[axes - 2][i], 0);
+    const int64_t *kernel = axes == 2 ? k->dim + 1 : k->dim;
+    tc_ints shape = ti_tfl_spread_shape(n, axes, t->dim + 1, kernel, stride);
+    TC_STOP(m);
+    if (shape.n != axes + 2) {
+        ti_b_bad(m, TC_E_SHAPE, "a window of rank %d onto rank %d", k->rank, shape.n);
+        return;
+    }
     for (int i = 0; i < axes; i++) {
-        s[i] = (spread){.stride = ti_tfl_int(n, strides[axes - 2][i], 0),
-                        .kernel = axes == 2 ? k->dim[1 + i] : k->dim[i],
-                        .out = shape.v[1 + i]};
+        s[i] = (spread){.stride = stride[i], .kernel = kernel[i], .out = shape.v[1 + i]};
         if (!find_spread(n, ti_tfl_enum(n, 0), t->dim[1 + i], &s[i]))
             return;
     }
@@ -304,8 +328,8 @@ void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_
 
 /* ---- pools ---- */
 
-/* What our pools do to an axis with `before` places in front and windows that may reach past the
- * end. */
+/* The output of our pools along an axis with `before` padding in front and windows that may reach
+ * past the end. */
 static int64_t pooled(const tc_tfl_window *w)
 {
     int64_t out = (w->in + 2 * w->before - w->kernel + w->stride - 1) / w->stride + 1;
@@ -343,8 +367,7 @@ static tc_val pool(tc_build *m, tc_op op, tc_val x, const tc_tfl_window *win)
     return ti_tfl_channels_last(m, y);
 }
 
-/* Where the borders are not as our pools have them: padded by hand; a mean is put right for the
- * places that were padded. */
+/* Borders that our pools lack: padded explicitly; a mean is corrected for the padding. */
 static tc_val pool_by_hand(tc_build *m, tc_op op, tc_val x, tc_tfl_window *win)
 {
     int64_t border[8] = {0, 0, win[0].before, win[0].after, win[1].before, win[1].after, 0, 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_window.h -- what builders of windows, on real numbers and on codes, have in common. */
+/* tflite_window.h -- common to builders of windows on real values and on codes. */
 #ifndef TC_TFLITE_WINDOW_H
 #define TC_TFLITE_WINDOW_H
 
@@ -19,9 +19,12 @@ bool ti_tfl_resize_of(tc_tfl_node *n, const tc_type *t, int first, int64_t *out,
 /* Codes 1 to 4 times as large along rows and columns, corners on corners, as RESIZE; TC_NONE: it is
  * something else. */
 tc_val ti_tfl_nearest_corners(tc_build *m, tc_val x, const int64_t *out);
-/* What a PAD with zeros put around x becomes the border of the windows that read it, where those
- * have none of their own. */
+/* A PAD with zeros around x becomes the border of the windows that read it, if those have none. */
 tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero);
+/* Input 0 of a transposed convolution, the shape of its result; what only the result's tensor
+ * states has to be what the windows over x, a number for each axis, make. */
+tc_ints ti_tfl_spread_shape(tc_tfl_node *n, int axes, const int64_t *x, const int64_t *kernel,
+                            const int64_t *stride);
 tc_ints ti_tfl_axes(tc_tfl_node *n, int rank);
 void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_t stride_w);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dlfcn.h -- a library beside the one that asks goes before those of the system. */
+/* dlfcn.h -- a library next to the caller is preferred to those of the system. */
 #ifndef TC_WINDOWS_DLFCN_H
 #define TC_WINDOWS_DLFCN_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* poll.h -- whoever waits for a pipe waits in read(); one that could not be written has lost its reader. */
+/* poll.h -- waiting for a pipe happens in read(); one that could not be written has lost its
+ * reader. */
 #ifndef TC_WINDOWS_POLL_H
 #define TC_WINDOWS_POLL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signal.h -- signals that Windows does not send can be asked for, and never come. */
+/* signal.h -- signals that Windows does not send can be requested, and never arrive. */
 #ifndef TC_WINDOWS_SIGNAL_H
 #define TC_WINDOWS_SIGNAL_H
 

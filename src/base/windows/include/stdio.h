@@ -7,7 +7,7 @@
 
 FILE *ti_win_fopen(const char *path, const char *mode);
 int ti_win_remove(const char *path);
-int ti_win_rename(const char *from, const char *to); /* over whatever file has the name */
+int ti_win_rename(const char *from, const char *to); /* replaces an existing file */
 #define fopen ti_win_fopen
 #define remove ti_win_remove
 #define rename ti_win_rename

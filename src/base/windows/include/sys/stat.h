@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sys/stat.h -- a file has a number that tells it from others, as POSIX has it. */
+/* sys/stat.h -- a file has a unique number, as in POSIX. */
 #ifndef TC_WINDOWS_SYS_STAT_H
 #define TC_WINDOWS_SYS_STAT_H
 

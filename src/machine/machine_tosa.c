@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_tosa.c -- no machine: the TOSA file is what is wanted, for any profile.
+ *
+ * The profile is what the user writes behind TOSA-1.0.  With +u55 the rules keep to what the
+ * smaller Ethos-U have. */
+#include "machine.h"
+
+const tc_machine tc_machine_tosa = {
+    .name = "TOSA-1.0",
+    .title = "TOSA",
+    .forms = TC_FORMS_U85,
+    .packing = TC_PACKED_TOSA,
+    .backend = "TOSABackend",
+    .can = {.gathers = true,
+            .divides = true,
+            .selects = true,
+            .resizes = true,
+            .loops = true,
+            .reverses_last = true,
+            .scales_operands = true,
+            .reduces_i32 = true,
+            .deep_kernels = true,
+            .wide_tables = true,
+            .stride = INT64_MAX},
+    .cost = {.matrix_row = 128, .slices = 8, .tree_side = 8},
+    .costs_of = "ethos-u85-256",
+};
+
+const tc_machine tc_machine_tosa_u55 = {
+    .name = "TOSA-1.0+u55",
+    .title = "TOSA",
+    .forms = TC_FORMS_U55,
+    .packing = TC_PACKED_TOSA,
+    .backend = "TOSABackend",
+    .can = {.loops = true, .stride = TC_NPU_STRIDE},
+    .cost = {.slices = 1024, .affine_by_conv = true},
+    .costs_of = "ethos-u55-128",
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* machine_u85.c -- Arm Ethos-U85: all of TOSA's integers, control flow too. */
+#include "machine.h"
+
+#define SIZE(macs_, config_, cores_, ifm_, acc_, chain_, out_, ...)                                \
+    {                                                                                              \
+        .name = "ethos-u85-" #macs_, .product = TC_U85, .config = config_, .id = 0x20007000,       \
+        .macs = macs_, .cores = cores_, .microblock = {__VA_ARGS__}, .most = {128, 128, 1024},     \
+        .max_kernels = 2, .max_dmas = 4, .ifm_ram = ifm_, .acc_ram = acc_, .chain_ram = chain_,    \
+        .out_ram = out_                                                                            \
+    }
+
+/* clang-format off */
+static const tc_npu_machine sizes[] = {
+    /*      CONFIG   cores  IFM    ACC   chain  out   microblocks: 1x1 1x2 1x4 2x2 2x4 4x4 */
+    SIZE( 128, 0x20000117, 1,  8192,   8192, 2048,   768, {1, 1, 16}, {1, 2, 8}),
+    SIZE( 256, 0x20000118, 1, 16384,  16384, 2048,  1536, {0}, {1, 2, 16}, {1, 4, 8}, {2, 2, 8}),
+    SIZE( 512, 0x20001119, 2, 16384,  32768, 4096,  3072, {0}, {0}, {1, 4, 16}, {2, 2, 16}),
+    SIZE(1024, 0x2000251a, 4, 16384,  65536, 4096,  6144, {0}, {0}, {1, 4, 32}, {2, 2, 32}, {2, 4, 16}),
+    SIZE(2048, 0x2000261b, 4, 32768, 131072, 8192, 12288, {0}, {0}, {1, 4, 64}, {2, 2, 64}, {0}, {4, 4, 16}),
+};
+/* clang-format on */
+
+static const tc_npu_setup systems[] = {
+    {"Ethos_U85_SYS_Flash_Low", 200, {"Sram", "OffChipFlash"},
+     {{1.0, 64, 8, 8, 8, 8, 2}, {0.0625, 128, 32, 0, 2, 0, 1}}},
+    {"Ethos_U85_SYS_Flash_High", 500, {"Sram", "OffChipFlash"},
+     {{1.0, 64, 32, 32, 8, 8, 2}, {0.0625, 128, 64, 0, 2, 0, 1}}},
+    {"Ethos_U85_SYS_DRAM_Low", 500, {"Sram", "Dram"},
+     {{1.0, 64, 16, 16, 8, 8, 2}, {0.46875, 128, 500, 250, 24, 12, 1}}},
+    {"Ethos_U85_SYS_DRAM_Mid", 1000, {"Sram", "Dram"},
+     {{1.0, 64, 32, 32, 8, 8, 2}, {0.75, 128, 500, 250, 64, 32, 1}}},
+    {"Ethos_U85_SYS_DRAM_High", 1000, {"Sram", "Dram"},
+     {{1.0, 64, 32, 32, 8, 8, 4}, {0.75, 128, 500, 250, 64, 32, 2}}},
+};
+
+const tc_machine tc_machine_u85 = {
+    .name = "ethos-u85-",
+    .npu = sizes,
+    .n_npu = TC_COUNT(sizes),
+    .title = "Ethos-U85",
+    .spec = "TOSA-1.0+INT+int16+int4+doubleround+inexactround+cf+dynamic",
+    .forms = TC_FORMS_U85,
+    .packing = TC_PACKED_STREAM,
+    .backend = "EthosUBackend",
+    .limits = TC_LIMITS_NPU,
+    .can = {.gathers = true,
+            .divides = true,
+            .selects = true,
+            .resizes = true,
+            .loops = true,
+            .reverses_last = true,
+            .scales_operands = true,
+            .reduces_i32 = true,
+            .deep_kernels = true,
+            .wide_tables = true,
+            .stride = TC_NPU_STRIDE},
+    .cost = {.matrix_row = 128,
+             .slices = 8,
+             .tree_side = 8,
+             .skip_step = TC_NPU_STRIDE,
+             .block_channels = 256},
+    .systems = systems,
+    .n_system = TC_COUNT(systems),
+    .system_config = "Ethos_U85_SYS_DRAM_Mid",
+    .memory_mode = "Sram_Only",
+};

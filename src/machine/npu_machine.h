@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* npu_machine.h -- what is known about an Ethos-U of one size; machine.h has the record of all sizes. */
+#ifndef TC_NPU_MACHINE_H
+#define TC_NPU_MACHINE_H
+
+#include "../base/base.h"
+
+/* Whose commands and registers it has. */
+typedef enum tc_npu_product { TC_U55, TC_U65, TC_U85 } tc_npu_product;
+
+/* The piece of an output that is computed at a time. */
+typedef struct tc_npu_block {
+    int32_t h, w, depth; /* depth 0: the machine has no such block */
+} tc_npu_block;
+
+/* Bank granules of a U55 or U65's memory, by what the banks hold. */
+typedef enum tc_npu_granule {
+    TC_GRANULE_IFM8,
+    TC_GRANULE_IFM16,
+    TC_GRANULE_EW8,
+    TC_GRANULE_EW16,
+    TC_GRANULE_IFM32,
+    TC_GRANULE_ACC16,
+    TC_GRANULE_ACC32,
+    TC_GRANULE_ACC40,
+    TC_GRANULE_COUNT
+} tc_npu_granule;
+
+enum {
+    TC_NPU_CORES = 4,
+    TC_NPU_MICROBLOCKS = 6,
+    TC_NPU_BANK = 1024,
+    TC_NPU_LUT = 2048,
+    TC_NPU_MEMORIES = 2 /* one behind each port */
+};
+
+typedef struct tc_npu_machine {
+    const char *name; /* "ethos-u55-128" */
+    tc_npu_product product;
+    uint32_t config, id; /* its registers CONFIG and ID, as drivers compare them */
+    int32_t macs;  /* a cycle, of all cores */
+    int32_t cores; /* each with a weight stream of its own */
+    tc_npu_block
+        microblock[TC_NPU_MICROBLOCKS]; /* U85: by the field of ACC_FORMAT; else only the first */
+    tc_npu_block most;                  /* of an output block */
+    int32_t max_kernels, max_dmas;      /* unfinished at a time */
+    int32_t banks; /* U55, U65: SHRAM of a core, in banks; the last two hold tables */
+    uint8_t granule[TC_GRANULE_COUNT];            /* U55, U65 */
+    int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
+} tc_npu_machine;
+
+/* How fast a memory is; system.h has the same in bytes a cycle. */
+typedef struct tc_npu_speed {
+    double scale; /* of the accelerator's clock */
+    int32_t burst, read_latency, write_latency, max_reads, max_writes, ports;
+} tc_npu_speed;
+
+/* A system around an Ethos-U: its clock, and the memory of each port. */
+typedef struct tc_npu_setup {
+    const char *name;
+    double mhz;
+    const char *memory[TC_NPU_MEMORIES]; /* "Sram", "Dram", "OffChipFlash" */
+    tc_npu_speed port[TC_NPU_MEMORIES];
+} tc_npu_setup;
+
+/* The machine that a CONFIG word describes, or that has a name; NULL: none. */
+const tc_npu_machine *ti_npu_machine_of(uint32_t config);
+const tc_npu_machine *ti_npu_machine_find(const char *name);
+
+/* Bytes of the memory that tables lie in, and where their first slot is, as a DMA addresses it. */
+static inline int32_t ti_npu_internal_bytes(const tc_npu_machine *m)
+{
+    return m->product == TC_U85 ? TC_NPU_LUT : m->banks * TC_NPU_BANK;
+}
+static inline int32_t ti_npu_table_at(const tc_npu_machine *m)
+{
+    return ti_npu_internal_bytes(m) - TC_NPU_LUT;
+}
+
+#endif
