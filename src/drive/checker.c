@@ -309,8 +309,17 @@ static tc_val unnamed_choice(const tc_checker *c, const tc_pass *pass, bool roun
     }
 }
 
-/* An output that may as well be this one: as it was computed, a millionth more or less of any value
- * on the way carries it as far. */
+/* Whether value `before` of the graph that was may as well be what it is now: as it was computed, a
+ * millionth more or less of any value on the way carries it as far.  A choice never may. */
+static bool is_unsettled(const tc_checker *c, const tc_pass *pass, bool rounds, size_t k,
+                         tc_val before, tc_tensor after, gap g)
+{
+    const tc_seen *last = &c->last[k];
+    return pass->numbers == TC_CLOSE && !rounds &&
+           ti_nudge_explains(c->ctx, &last->graph, c->in[k], before, last->at[before], after,
+                             fmax(g.top, 1e-3) * 1e-4);
+}
+
 static tc_status unsettled(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val out,
                            gap g)
 {
@@ -323,13 +332,17 @@ static tc_status unsettled(const tc_checker *c, const tc_pass *pass, const tc_se
     return TC_OK;
 }
 
-/* The first value that both graphs name and that breaks the promise; else the output itself.  A
- * choice is not to blame, where the numbers that it was made by are not. */
-static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, const tc_seen *last,
-                       const tc_seen *now, tc_val out, tc_tensor out_before, gap out_gap)
+/* A value that breaks the promise: in the graph that was, in the graph that is, and by how much. */
+typedef struct breach {
+    tc_val before, after; /* 0: none */
+    gap by;
+} breach;
+
+/* The first value that both graphs name and that breaks the promise. */
+static breach first_breach(const tc_checker *c, const tc_pass *pass, bool rounds,
+                           const tc_seen *last, const tc_seen *now)
 {
     tc_map by_name;
-    const bool *choice = choices_in(&c->ctx->scratch, &now->graph);
     ti_map_init(&by_name, &c->ctx->scratch);
     values_by_name(last, &by_name);
     for (size_t k = 0; k < now->graph.n_node; k++)
@@ -342,15 +355,34 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, co
                 keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
                 cancelled(pass, last, (tc_val)(before - last->at), now, v, g))
                 continue;
-            return pass->numbers == TC_CLOSE && choice[v] ? turned(c, pass, now, v)
-                                                          : broken(c, pass, now, v, *before, g);
+            return (breach){(tc_val)(before - last->at), v, g};
         }
-    if (pass->numbers == TC_CLOSE) {
-        tc_val by = choice[out] ? out : unnamed_choice(c, pass, rounds, last, now, out);
+    return (breach){0};
+}
+
+/* An output breaks the promise: so does the first value by name that breaks it, else the output
+ * itself.  Neither a choice is to blame, where the numbers that it was made by are not, nor a value
+ * that was not settled before. */
+static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, size_t k,
+                       const tc_seen *now, breach out)
+{
+    const tc_seen *last = &c->last[k];
+    const bool *choice = choices_in(&c->ctx->scratch, &now->graph);
+    bool close = pass->numbers == TC_CLOSE;
+    breach first = first_breach(c, pass, rounds, last, now);
+    if (first.after && close && choice[first.after])
+        return turned(c, pass, now, first.after);
+    if (first.after && !is_unsettled(c, pass, rounds, k, first.before, now->at[first.after], first.by))
+        return broken(c, pass, now, first.after, last->at[first.before], first.by);
+    if (close) {
+        tc_val by = choice[out.after] ? out.after
+                                      : unnamed_choice(c, pass, rounds, last, now, out.after);
         if (by)
             return turned(c, pass, now, by);
     }
-    return broken(c, pass, now, out, out_before, out_gap);
+    return is_unsettled(c, pass, rounds, k, out.before, now->at[out.after], out.by)
+               ? unsettled(c, pass, now, out.after, out.by)
+               : broken(c, pass, now, out.after, last->at[out.before], out.by);
 }
 
 /* An output that is not there any more, or has another shape. */
@@ -380,15 +412,9 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
         gap g;
         if (!there || !comparable(before, after))
             return reshaped(c, pass, last, now, i);
-        if (keeps(pass->numbers, rounds, before, after, &g) ||
-            cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
-            continue;
-        if (pass->numbers == TC_CLOSE && !rounds &&
-            ti_nudge_explains(c->ctx, &last->graph, c->in[k], last->graph.out[i], before, after,
-                              fmax(g.top, 1e-3) * 1e-4))
-            TC_TRY(unsettled(c, pass, now, now->graph.out[i], g));
-        else
-            return blame(c, pass, rounds, last, now, now->graph.out[i], before, g);
+        if (!keeps(pass->numbers, rounds, before, after, &g) &&
+            !cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
+            TC_TRY(blame(c, pass, rounds, k, now, (breach){last->graph.out[i], now->graph.out[i], g}));
     }
     return TC_OK;
 }
