@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_BLOCK = 64 * 1024, LARGEST_STEP = 16 * 1024 * 1024, ALIGN = 64 };
+enum { FIRST_BLOCK = 64 * 1024, LARGEST_STEP = 4 * 1024 * 1024, ALIGN = 64 };
 
 /* With the address sanitizer, only allocated bytes may be read: not the gap after an array, nor
  * what a rewind freed. */

@@ -89,7 +89,9 @@ static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
     tc_hw *hw = &out->hw;
     if (!hw->refused) {
         tc_npu_stream_cost cost;
+        tc_mark mark = ti_arena_mark(hw->arena);
         ti_hw_price(hw, hw->arena, &cost);
+        ti_arena_rewind(hw->arena, mark);
         out->cycles = cost.total.cycles;
     }
     out->sram = ti_hw_fast_region(hw) == 2 ? hw->list.fast : hw->list.scratch;

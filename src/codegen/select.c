@@ -192,9 +192,21 @@ static void check_borders(tc_hw *hw)
     }
 }
 
+/* Room for five operations of eight nodes, which most programs do with: an array that doubles leaves up
+ * to three times as much in the arena. */
+static void make_room(tc_hw *hw, const tc_graph *g)
+{
+    size_t n = 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        n += g->node[k]->n_out && !ti_is_const(g, g->node[k]->out[0]);
+    hw->cap_op = 5 * n / 8 + 8;
+    hw->op = ti_arena_raw(hw->arena, hw->cap_op * sizeof *hw->op);
+}
+
 void ti_hw_select(tc_hw *hw)
 {
     tc_sel s = begin(hw, hw->g);
+    make_room(hw, s.g);
     for (size_t i = 0; i < s.g->n_out; i++)
         hw->out[i] = -1;
     check_borders(hw);

@@ -103,7 +103,7 @@ static void price(const tc_hw *hw, tc_arena *arena, const tc_npu_op *op, size_t 
                   tc_npu_stream_cost *out)
 {
     listing l = {op, n, 0};
-    ti_npu_cost_ops(arena, hw->machine, hw->options->system, next_op, &l, out);
+    ti_npu_cost_ops(arena, hw->machine, hw->options->system, n, next_op, &l, out);
 }
 
 void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out)

@@ -519,7 +519,8 @@ static tc_status must_settle(tc_ctx *ctx, const tc_compile_request *r)
             ti_buf_printf(&list, "%" PRId64 " to %" PRId64 ")", size->lo, size->hi);
     }
     tc_status status =
-        ti_usage(ctx, "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
+        ti_error(ctx, NULL, TC_E_DYNAMIC,
+                 "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
                  ti_buf_cstr(&list));
     ti_note(ctx, NULL, "'%s' has no shape operators; --dim NAME=A,B,C makes a .pte with a method for "
                        "each size, -t TOSA-1.1+FP+shape or +INT+shape one program for all",

@@ -578,11 +578,10 @@ static void settle(stream *s)
 }
 
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
-                     tc_npu_next *next, void *user, tc_npu_stream_cost *out)
+                     size_t expected, tc_npu_next *next, void *user, tc_npu_stream_cost *out)
 {
-    enum { JOBS = 2048 }; /* of most streams: what is not used is not touched */
-    stream s = {.arena = arena, .m = machine, .s = system, .out = out, .cap_part = JOBS};
-    s.part = ti_arena_raw(arena, JOBS * sizeof *s.part);
+    stream s = {.arena = arena, .m = machine, .s = system, .out = out, .cap_part = expected};
+    s.part = ti_arena_raw(arena, expected * sizeof *s.part); /* what is not used is not touched */
     tc_npu_op op;
     *out = (tc_npu_stream_cost){0};
     while (next(user, &op)) {
@@ -604,8 +603,9 @@ static bool walk_on(void *user, tc_npu_op *op)
 const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out)
 {
+    enum { WORDS = 16 }; /* of an operation, about */
     tc_npu_walk walk;
     ti_npu_walk_begin(&walk, program->machine, program->words);
-    ti_npu_cost_ops(arena, program->machine, system, walk_on, &walk, out);
+    ti_npu_cost_ops(arena, program->machine, system, program->words.n / WORDS, walk_on, &walk, out);
     return walk.error ? ti_text_format(arena, "word %zu: %s", walk.command.at, walk.error) : NULL;
 }

@@ -67,10 +67,10 @@ const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
 /* The same of operations that the caller decodes, or generates; `next` gives one after the other,
- * and false at the end. */
+ * and false at the end.  expected: about how many there are. */
 typedef bool tc_npu_next(void *user, tc_npu_op *op);
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
-                     tc_npu_next *next, void *user, tc_npu_stream_cost *out);
+                     size_t expected, tc_npu_next *next, void *user, tc_npu_stream_cost *out);
 
 /* macs / (cycles * the machine's macs a cycle), 0 .. 1. */
 double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);

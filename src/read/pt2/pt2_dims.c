@@ -213,7 +213,8 @@ static void tell_unused(const tc_pt2 *reader)
 static tc_status must_settle(const tc_pt2 *reader)
 {
     tc_status status =
-        ti_usage(reader->ctx, "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
+        ti_error(reader->ctx, NULL, TC_E_DYNAMIC,
+                 "the model has dynamic sizes; set each with --dim NAME=VALUE: %s",
                  all_dims(reader));
     ti_note(reader->ctx, NULL,
             "'compile' makes one program for all sizes on targets with shape operators "

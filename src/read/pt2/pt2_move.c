@@ -89,16 +89,18 @@ static void import_reversed(tc_pt2_node *n)
     ti_pt2_result(n, ti_b_permute(&n->m, x, perm));
 }
 
+/* Of matrices; a number is its own. */
 static void import_matrix_transpose(tc_pt2_node *n)
 {
     tc_val x = ti_pt2_tensor(n, "self");
     TC_STOP(&n->m);
     int rank = ti_b_type(&n->m, x)->rank;
-    if (rank < 2) {
+    if (rank == 0)
+        import_reversed(n);
+    else if (rank == 1)
         ti_b_bad(&n->m, TC_E_SHAPE, "a matrix has two axes or more");
-        return;
-    }
-    ti_pt2_result(n, ti_b_swap(&n->m, x, rank - 2, rank - 1));
+    else
+        ti_pt2_result(n, ti_b_swap(&n->m, x, rank - 2, rank - 1));
 }
 
 /* The matrix transposed, complex numbers conjugated. */
