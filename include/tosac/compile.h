@@ -35,16 +35,11 @@ typedef struct tc_compile_vela {
     const char *system_config; /* which system of the description */
     const char *memory_mode;   /* which memory mode of the description */
     const char *optimise;      /* "Performance" or "Size" */
-    double timeout;            /* seconds for Vela on a region; 0: ten minutes */
-    double refusal_seconds;    /* to find out which part of a region is refused; 0: a minute */
     int64_t max_scratch;       /* bytes of working memory a region may need; 0: no limit */
-    const char *backend;       /* "auto": our own where it takes the region, then Vela where it is
-                                  installed, then the CPU; "own": never Vela; "vela": only Vela;
-                                  NULL: auto */
-    bool u55_products;         /* our own, U55 and U65: products of two activations as convolutions,
+    bool u55_products;         /* U55 and U65: products of two activations as convolutions,
                                   whose weights the accelerator makes; computed right by our
                                   executor, not tried on silicon */
-    bool share_weights;        /* our own, several methods: a method takes the weights of those before
+    bool share_weights;        /* several methods: a method takes the weights of those before
                                   it, and a .pte has them once */
     uint64_t reserved[2];      /* for later versions: 0 */
 } tc_compile_vela;
@@ -75,9 +70,6 @@ typedef struct tc_compile_options {
     bool check;          /* run the program before and after every step, and compare */
     bool no_execute;     /* do not run the result beside the model before it is written; Ethos-U:
                             command streams are verified, but not executed on a sample */
-    bool regions_only;   /* regions as TOSA are enough (.tosa, text, an estimate): do not run
-                            Vela */
-    bool details;        /* keep what a report says about every operator (of Vela: its notes) */
     bool locations;      /* a .pte keeps line, module and node of every step, as stack traces */
     tc_on_pass *on_pass; /* called after every pass; or NULL */
     void *user;          /* for on_pass */
@@ -111,8 +103,8 @@ tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
 
 /* Compiles a model for a target: quantizes it where needed, splits it into regions for the
  * accelerator and a rest for the CPU, lowers the regions to TOSA and, for Ethos-U, makes their
- * command streams, or has Vela make them; what is refused goes to the CPU.  Nothing is written yet, and making files does not
- * change what the functions below report.
+ * command streams; what is refused goes to the CPU.  Nothing is written yet, and making files does
+ * not change what the functions below report.
  *
  *   model    is not changed; a TOSA model becomes one region
  *   options  with a target; the record is not needed after the call
@@ -157,12 +149,7 @@ typedef enum tc_output {
 TC_API const char *tc_output_name(tc_output kind);
 TC_API const char *tc_output_extension(tc_output kind);
 
-/* Before long work: checks that the tools that make such files are installed: for Ethos-U Vela,
- * which only backend "vela" needs.  The error says what is missing and how to install it. */
-TC_API TC_MUST_USE tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind);
-
-/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each.  Makes
- * command streams where tc_compile() has not: it had regions_only, or there was no Vela. */
+/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each. */
 TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
                                               size_t *count);
 
@@ -243,7 +230,7 @@ TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_c
 /* Output i of that run; false: there are no more, or nothing was run. */
 TC_API bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
 
-/* What a region's command stream takes: Vela's estimate, or that of our own back end. */
+/* What a region's command stream takes, by the model of the machine. */
 typedef struct tc_vela_figures {
     double cycles, macs, sram_kib, inferences_per_second;
     int64_t scratch, fast_scratch, weights, payload; /* bytes */
@@ -260,8 +247,6 @@ typedef struct tc_region_info {
     size_t n_in, n_out;          /* tensors that go in and out; tc_compiled_region_port() */
     bool has_vela;               /* `vela` is filled in: Ethos-U, after the files are made */
     tc_vela_figures vela;
-    const char *maker;           /* Ethos-U: "tosac" or "Vela", who made the stream; NULL: nobody */
-    const char *maker_version;   /* "5.2.0"; NULL: not known */
 } tc_region_info;
 TC_SIZED_RECORD(tc_region_info)
 

@@ -28,7 +28,7 @@ typedef struct tc_cost_figures {
     double written[TC_PROFILE_MEMORIES]; /* likewise */
 } tc_cost_figures;
 
-/* The system around the machine; NULL: as tc_compile() passes it to Vela. */
+/* The system around the machine; NULL: the machine's own. */
 typedef struct tc_profile_options {
     size_t size;               /* of this record */
     const char *vela_ini;      /* a description in Vela's format; NULL: built-in systems */
@@ -43,13 +43,12 @@ typedef struct tc_profile_options {
 TC_SIZED_RECORD(tc_profile_options)
 
 /* Profiles the command streams of an Ethos-U .pte or .tflite, or of Vela's output (X_vela.npz).  Operations
- * have their line in the model where X_debug.xml is beside it, and X.tosa there or in the folder
- * above; else only their kind. */
+ * have their line in the model where a .pte was compiled with locations; else only their kind. */
 TC_API TC_MUST_USE tc_status tc_profile_open(tc_ctx *ctx, const char *path,
                                              const tc_profile_options *options, tc_profile **out);
 
 /* Profiles a compiled model by line, on the system that it was compiled for; its target must be an
- * Ethos-U (runs Vela) or a Cortex-M. */
+ * Ethos-U or a Cortex-M. */
 TC_API TC_MUST_USE tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled,
                                                  tc_profile **out);
 

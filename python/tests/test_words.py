@@ -80,12 +80,12 @@ def test_every_verb(digits, files, tmp_path):
     valid("compile", "compile", d.model, "--board", "alif-e7-hp", "--calib", d.calib, "-o", tmp_path / "b.pte")
     valid("ops", "ops")
     valid("ops", "ops", "-t", "vgf")
-    valid("doctor", "doctor", code=4, TOSAC_VELA="/nowhere/vela", TMPDIR="/nowhere")
+    valid("doctor", "doctor", code=4, TMPDIR="/nowhere")
     for f in (d.model, d.calib, files / "d.tosa", files / "d.pte", files / "d.vgf", files / "q.ir"):
         valid("inspect", "inspect", f)
 
 
-def test_ethos_u(digits, vela, tmp_path):
+def test_ethos_u(digits, tmp_path):
     valid("compile", "compile", digits.model, "-t", "ethos-u85-256", "--calib", digits.calib, "-o", tmp_path / "d.pte")
     valid("verify", "verify", tmp_path / "d.pte")
     valid("profile", "profile", tmp_path / "d.pte")

@@ -153,7 +153,7 @@ static tc_compile_options options_of(const search *s, const way *w)
 {
     tc_compile_options o = *s->o;
     o.on_pass = NULL;
-    o.check = o.details = o.regions_only = false;
+    o.check = false;
     if (w->max_scratch) {
         o.vela.max_scratch = w->max_scratch;
         o.strict = true; /* else what does not fit goes to the CPU */

@@ -127,8 +127,6 @@ bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *o
     if (c->jobs) {
         info.has_vela = 1;
         info.vela = figures(&c->jobs[i]);
-        info.maker = c->jobs[i].own ? "tosac" : "Vela";
-        info.maker_version = c->jobs[i].version;
     }
     ti_fill_record(out, &info, sizeof info);
     return 1;

@@ -136,10 +136,6 @@ void cli_dump_options(const cli_verb *const *verb, size_t n);
 const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                         const void *from);
 
-/* TOSAC_VELA becomes the Vela that tools/setup.sh brought beside the command, where no other is
- * named or on PATH. */
-void cli_find_vela(void);
-
 /* ---- saying things ---- */
 
 /* "tosac: error: ... [usage]", and what to do about it. */

@@ -72,11 +72,8 @@ static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, con
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 
-static tc_compile_options request_of(const compile_options *o, tc_output kind, tc_dataset *data,
-                                     cli_dumper *dumper)
+static tc_compile_options request_of(const compile_options *o, tc_dataset *data, cli_dumper *dumper)
 {
-    bool explorer = o->emit && cli_is(o->emit, "model-explorer");
-    bool packed = o->output && kind != TC_OUTPUT_TOSA && kind != TC_OUTPUT_IR;
     tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
@@ -89,8 +86,6 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     r.user = dumper;
     r.vela.max_scratch = o->max_scratch;
     r.vela.share_weights = o->share_weights;
-    r.details = o->report || explorer;
-    r.regions_only = !(packed || r.details || o->asked.board);
     return r;
 }
 
@@ -238,7 +233,7 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     CLI_TRY(tc_model_open(c->ctx, m->path, &open, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
     CLI_TRY(cli_data_by(c, &m->input, o->preprocess, false, &m->vectors));
-    tc_compile_options request = request_of(o, kind, m->data, dumper);
+    tc_compile_options request = request_of(o, m->data, dumper);
     request.vectors = m->vectors;
     request.method = m->name;
     request.beside = beside;
@@ -311,11 +306,7 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     CLI_TRY(cli_try_output(c, o->etrecord));
     if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
-    CLI_TRY(cli_dump_known(c, o->dump_after));
-    return cli_needs_vela(&o->asked) && (o->output || o->report) /* the report tells of a whole program */
-               ? tc_output_ready(c->ctx, o->asked.target,
-                                 o->output && !explorer ? *kind : TC_OUTPUT_PTE)
-               : TC_OK;
+    return cli_dump_known(c, o->dump_after);
 }
 
 /* A line for each method, or JSON: of several a list. */

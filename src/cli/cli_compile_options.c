@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-bool cli_needs_vela(const cli_asked *asked)
-{
-    return asked->backend && cli_is(asked->backend, "vela");
-}
-
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
 {
     tc_compile_options r = tc_compile_options_default();
@@ -21,14 +16,11 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;
-    r.vela.backend = asked->backend;
     r.vela.u55_products = asked->u55_products;
     r.vela.ini = asked->vela_ini;
     r.vela.system_config = asked->system_config;
     r.vela.memory_mode = asked->memory_mode;
     r.vela.optimise = asked->optimise;
-    r.vela.timeout = (double)asked->vela_timeout;
-    r.vela.refusal_seconds = (double)asked->refusal_seconds;
     return r;
 }
 
@@ -60,7 +52,7 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     CLI_TRY(cli_data(c, &files, false, &data));
     tc_compile_options r = cli_asked_options(asked, data);
     r.quant.only_if_needed = !asked->calib.n;
-    r.no_execute = r.regions_only = true; /* nothing is written */
+    r.no_execute = true; /* nothing is written */
     CLI_TRY(tc_compile(c->ctx, model, &r, out));
     cli_progress_end(c);
     return TC_OK;

@@ -40,25 +40,6 @@ static void add(doctor *d, const char *what, const char *state, const char *word
     d->broken = d->broken || cli_is(state, "fails");
 }
 
-static const char install_vela[] = "pip install ethos-u-vela==";
-
-static void look_at_vela(doctor *d, const tc_machine_info *m)
-{
-    const char *mend = cli_format("%s%s", install_vela, m->vela_wanted);
-    if (!m->vela)
-        add(d, "Vela", "optional",
-            "for what our own Ethos-U back end does not take; TOSAC_VELA is its path",
-            mend);
-    else if (!m->vela_version)
-        add(d, "Vela", "fails", cli_format("%s does not report its version", m->vela), mend);
-    else if (!cli_is(m->vela_version, m->vela_wanted))
-        add(d, "Vela", "untried",
-            cli_format("%s is %s; tested with %s", m->vela, m->vela_version, m->vela_wanted), mend);
-    else
-        add(d, "Vela", "ok", cli_format("%s, %s", m->vela_version, m->vela), NULL);
-}
-
-/* Where Vela works, and calibration keeps nothing. */
 static void look_at_folder(doctor *d)
 {
     struct statvfs fs;
@@ -123,7 +104,7 @@ static void try_targets(doctor *d)
     const char *last = "";
     cli_text good = {0};
     for (size_t i = 0; tc_target_at(i, &t); i++) {
-        if (t.needs_vela && cli_is(t.title, last))
+        if (t.takes_stream && cli_is(t.title, last))
             continue;
         last = t.title;
         cli_on_progress(d->c, "targets tried", i, 16);
@@ -186,7 +167,6 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
                    m.onednn ? "float kernels of oneDNN" : "without oneDNN"),
         NULL);
     look_at_folder(&d);
-    look_at_vela(&d, &m);
     try_targets(&d);
     (c->common.json ? json_findings : print_findings)(&d);
     return d.broken ? TC_TOOL : TC_OK;

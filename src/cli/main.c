@@ -234,7 +234,6 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like a full disk */
-    cli_find_vela();
     cli c = {.argc = argc, .argv = argv};
     tc_ctx_options options = tc_ctx_options_default();
     options.memory_limit = memory_limit();

@@ -86,7 +86,7 @@ static void add_streams(const tc_compiled *c, tc_fit *f, int64_t *cache, const t
             if (job->scratch <= f->working)
                 continue;
             f->working = job->scratch;
-            *whose = job->own ? &m->region[i] : NULL;
+            *whose = &m->region[i];
         }
 }
 

@@ -109,9 +109,6 @@ static void test_kinds(tc_ctx *ctx)
     CHECK(strcmp(tc_output_name(TC_OUTPUT_PTE_TOSA), "pte+tosa") == 0);
     CHECK(strcmp(tc_output_extension(TC_OUTPUT_VELA), ".bin") == 0);
     CHECK(!tc_output_name((tc_output)42) && !tc_output_extension((tc_output)42));
-    CHECK(tc_output_ready(ctx, "TOSA-1.0+INT", TC_OUTPUT_PTE) == TC_OK);
-    CHECK(tc_output_ready(ctx, "ethos-u85-256", TC_OUTPUT_TOSA) == TC_OK);
-    CHECK(tc_output_ready(ctx, "ethos-u99", TC_OUTPUT_PTE) == TC_USAGE);
 }
 
 /* Two regions with the CPU between them. */
@@ -175,8 +172,7 @@ static void test_told(tc_ctx *ctx, const char *target)
     tc_compiled *c = compiled_for(ctx, target, "conv2d_3");
     tc_region_info region = {.size = sizeof region};
     bool stream = strncmp(target, "ethos", 5) == 0;
-    if (tc_compiled_region(c, 0, &region)) /* without Vela our own back end may leave none */
-        CHECK(region.has_vela == stream && stream == (region.maker != NULL));
+    CHECK(tc_compiled_region(c, 0, &region) && region.has_vela == stream);
     CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &before) == TC_OK);
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
     CHECK(tc_compiled_report(ctx, c, TC_REPORT_EXPLAIN, &after) == TC_OK);

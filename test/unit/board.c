@@ -167,7 +167,6 @@ static made compile_for(tc_ctx *ctx, const char *board, const char *mode, tc_out
     tc_board_verdict_memory memory = tc_board_verdict_memory_default();
     m.o.board = board;
     m.o.vela.memory_mode = mode;
-    m.o.vela.backend = "own";
     m.o.no_execute = true;
     CHECK(tc_model_open(ctx, DIGITS "model.pt2", NULL, &m.model) == TC_OK);
     CHECK(tc_dataset_open(ctx, data, 1, &m.o.quant.samples) == TC_OK);
