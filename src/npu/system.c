@@ -143,11 +143,6 @@ static const tc_npu_setup *built_in_system(const char *name)
     return NULL;
 }
 
-bool ti_npu_system_is_arms(const char *config)
-{
-    return built_in_system(config) != NULL;
-}
-
 static const struct mode *built_in_mode(const char *name)
 {
     for (size_t i = 0; i < TC_COUNT(modes); i++)

@@ -36,8 +36,6 @@ TC_MUST_USE tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *mach
 
 /* boards.ini: sections [Board.X], and [System_Config.Y] for them. */
 tc_bytes ti_npu_boards(void);
-/* Vela has this system by itself. */
-bool ti_npu_system_is_arms(const char *config);
 /* The file has a section [kind.name]. */
 bool ti_npu_ini_has(tc_bytes ini, const char *kind, const char *name);
 

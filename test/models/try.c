@@ -410,11 +410,12 @@ static const double *steps_of(attempt *a, const tc_compiled *c)
     return step;
 }
 
-static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
+static tc_status payloads(attempt *a, tc_compiled *c, tc_payload **out)
 {
     if (c->target.machine->packing == TC_PACKED_VGF) {
-        tc_ethosu_job *jobs;
-        return ti_payloads(a->ctx, c, &(tc_ethosu_options){0}, out, &jobs);
+        TC_TRY(ti_pack_regions(a->ctx, c));
+        *out = c->payload;
+        return TC_OK;
     }
     *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)

@@ -39,7 +39,8 @@ static tc_val replaced(const tc_graph *g, const int64_t *bytes, const size_t *la
     return TC_NONE;
 }
 
-void ti_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at)
+/* By node: the bytes of all values that are there while it runs. */
+static void live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     size_t *last = tc_new_n(&ctx->scratch, size_t, g->n_val);
@@ -85,7 +86,7 @@ int64_t ti_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     int64_t *at = tc_new_n(&ctx->scratch, int64_t, g->n_node + 1), most = 0;
-    ti_live_sums(ctx, g, bytes, at);
+    live_sums(ctx, g, bytes, at);
     for (size_t k = 0; k < g->n_node; k++)
         most = ti_max_i64(most, at[k]);
     ti_arena_rewind(&ctx->scratch, mark);

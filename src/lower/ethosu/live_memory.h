@@ -9,10 +9,7 @@
  * it is computed on the way to another, as sums of 32 bits are, but for those of a RESIZE. */
 int64_t ti_live_bytes(const tc_graph *g, tc_val v, uint32_t readers);
 
-/* By node: the bytes of all values that are there while it runs. */
-void ti_live_sums(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes, int64_t *at);
-
-/* The most of them. */
+/* The most bytes of all values that are there while a node runs. */
 int64_t ti_live_peak(tc_ctx *ctx, const tc_graph *g, const int64_t *bytes);
 
 #endif
