@@ -464,7 +464,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         (floats && !all_agree(a, slow, n, a->want, true, NULL, "compiled beside the model")) ||
         !went(a, write_regions(a, &c, name, written), "write"))
         return false;
-    tc_payload *payload;
+    tc_payload *payload = NULL;
     tc_pte program;
     tc_module *back;
     return went(a, payloads(a, &c, &payload), "payloads") &&
