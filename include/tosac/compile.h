@@ -29,11 +29,10 @@ typedef struct tc_compile_quant {
     uint64_t reserved[4];      /* for later versions: 0 */
 } tc_compile_quant;
 
-/* Ethos-U: who makes the command streams, and how.  NULL and 0 leave the choice to the target. */
-typedef struct tc_compile_vela {
-    const char *ini;           /* a system description of your own */
-    const char *system_config; /* which system of the description */
-    const char *memory_mode;   /* which memory mode of the description */
+/* Ethos-U: how command streams are made.  NULL and 0 leave the choice to the target. */
+typedef struct tc_compile_ethosu {
+    const char *system;        /* the system around the machine: "FILE:CONFIG,MODE", any of them
+                                  left out (doc/compile.md); NULL: the target's or the board's */
     const char *optimise;      /* "Performance" or "Size" */
     int64_t max_scratch;       /* bytes of working memory a region may need; 0: no limit */
     bool u55_products;         /* U55 and U65: products of two activations as convolutions,
@@ -42,7 +41,7 @@ typedef struct tc_compile_vela {
     bool share_weights;        /* several methods: a method takes the weights of those before
                                   it, and a .pte has them once */
     uint64_t reserved[2];      /* for later versions: 0 */
-} tc_compile_vela;
+} tc_compile_ethosu;
 
 /* Experimental.  Goals instead of quant.config: the bits of each value and weight are searched for.
  * 0: no such goal. */
@@ -61,7 +60,7 @@ typedef struct tc_compile_options {
     size_t size;        /* of this record */
     const char *target; /* must be given, unless there is a board */
     tc_compile_quant quant;
-    tc_compile_vela vela;
+    tc_compile_ethosu ethosu;
     tc_compile_goal goal;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
@@ -137,7 +136,7 @@ typedef enum tc_output {
     TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: the whole model */
     TC_OUTPUT_PTE_TOSA = 3, /* the same, with each region's TOSA beside its command stream, so
                                that it also runs on a PC */
-    TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
+    TC_OUTPUT_STREAM = 4,   /* Ethos-U: the payload of each region */
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
     TC_OUTPUT_TFLITE = 7,   /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
@@ -231,10 +230,10 @@ TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_c
 TC_API bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
 
 /* What a region's command stream takes, by the model of the machine. */
-typedef struct tc_vela_figures {
+typedef struct tc_stream_figures {
     double cycles, macs, sram_kib, inferences_per_second;
     int64_t scratch, fast_scratch, weights, payload; /* bytes */
-} tc_vela_figures;
+} tc_stream_figures;
 
 /* One region. */
 typedef struct tc_region_info {
@@ -245,8 +244,8 @@ typedef struct tc_region_info {
     size_t transposes;           /* of these */
     int64_t bytes_in, bytes_out; /* that go in and out on each run */
     size_t n_in, n_out;          /* tensors that go in and out; tc_compiled_region_port() */
-    bool has_vela;               /* `vela` is filled in: Ethos-U, after the files are made */
-    tc_vela_figures vela;
+    bool has_stream;             /* `stream` is filled in: Ethos-U */
+    tc_stream_figures stream;
 } tc_region_info;
 TC_SIZED_RECORD(tc_region_info)
 

@@ -31,11 +31,10 @@ typedef struct tc_cost_figures {
 /* The system around the machine; NULL: the machine's own. */
 typedef struct tc_profile_options {
     size_t size;               /* of this record */
-    const char *vela_ini;      /* a description in Vela's format; NULL: built-in systems */
-    const char *system_config; /* which system of the description */
-    const char *memory_mode;   /* which memory mode of the description */
+    const char *system;        /* "FILE:CONFIG,MODE", as tc_compile_ethosu has it; NULL: the
+                                  machine's */
     const char *method;        /* a .pte: the streams of this method; NULL: of all */
-    const char *board;         /* a board's name or file, instead of these three; or NULL */
+    const char *board;         /* a board's name or file, instead of a system; or NULL */
     const char *etdump;        /* a .pte: what ExecuTorch's runtime noted while it ran it; its times come
                                   beside those that are expected.  NULL: nothing was measured */
     double ticks;              /* of the ETDump's clock in a second; 0: 1e9 */

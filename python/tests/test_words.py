@@ -177,7 +177,7 @@ def test_colour_on_terminals_only():
 
 def test_a_line_says_what_is_done(digits, tmp_path):
     """Stage, count and estimate after a second; nothing of it is left, and none of it when piped."""
-    args = ("run", digits.model, "-i", digits.calib, "--bench", 4000, "--kernels=reference", "--threads", 1)
+    args = ("run", digits.model, "-i", digits.calib, "--bench", 4000, "--reference", "--threads", 1)
     said = on_terminal(*args)
     assert re.search(r"\d+ of 4000 runs, \d+ s left", said) and said.rindex("\x1b[K") < said.rindex("4000 runs: min")
     piped = tosac("run", digits.model, "-i", "random:1", "--bench", 2)

@@ -138,7 +138,7 @@ class Explanation:
             i = len(out)
             ports = [tuple(port_of(None, lib.tc_compiled_region_port(self._handle, i, side, k)) for k in range(count))
                      for side, count in ((0, info.n_in), (1, info.n_out))]
-            v = info.vela if info.has_vela else None
+            v = info.stream if info.has_stream else None
             out.append(Region(text(info.name) or "", info.operators, info.tosa_operators, info.transposes, info.bytes_in, info.bytes_out,
                               *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights) if v else ())))
         return out
@@ -207,7 +207,7 @@ class Compiled(Explanation):
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
-        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "vela")."""
+        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "stream")."""
         path = os.fspath(path)
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
@@ -248,7 +248,7 @@ class Compiled(Explanation):
     @property
     def memory(self) -> int:
         """Bytes of the block that the program's values live in; makes the program when there is none yet."""
-        with self._program((n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR, n.TC_OUTPUT_VGF, n.TC_OUTPUT_VELA)):
+        with self._program((n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR, n.TC_OUTPUT_VGF, n.TC_OUTPUT_STREAM)):
             return self._info().memory
 
     @property
@@ -386,8 +386,8 @@ def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only
     fields = {k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None}
     quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False),
                                all_samples=fields.pop("all_samples", False), reset=fields.pop("reset", False))
-    vela = n.tc_compile_vela(**{k: fields.pop(k) for k, _ in n.tc_compile_vela._fields_ if k in fields})
-    options = record(n.tc_compile_options, target=utf8(target), quant=quant, vela=vela, n_cpu=len(stay), **fields)
+    ethosu = n.tc_compile_ethosu(**{k: fields.pop(k) for k, _ in n.tc_compile_ethosu._fields_ if k in fields})
+    options = record(n.tc_compile_options, target=utf8(target), quant=quant, ethosu=ethosu, n_cpu=len(stay), **fields)
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
     ports = [utf8(f"{port}={format}") for port, format in (images or {}).items()]
     options.images, options.n_images = (ctypes.c_char_p * max(len(ports), 1))(*ports), len(ports)
@@ -414,8 +414,8 @@ def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, 
 
 def compile(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True,
-            keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
-            system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
+            keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, system: Optional[str] = None,
+            optimise: Optional[str] = None,
             u55_products: bool = False, share_weights: bool = False, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None,
             shaders: Optional[str] = None, images: Optional[Mapping[str, str]] = None) -> Compiled:
@@ -436,6 +436,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     keep_odd_samples: set no calibration sample aside, however far it is from the others
     all_samples: keep none back to measure `Compiled.accuracy` on: quicker, and optimistic (doc/calibration.md)
     reset: start every calibration sample from the model's initial state
+    system: Ethos-U: the system around it, "CONFIG,MODE", "MODE" or "FILE:CONFIG,MODE" (doc/compile.md); else the board's or the target's
     u55_products: Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
     share_weights: Ethos-U, several methods: this one takes the weights of those before it, and a .pte has them once; all methods must say so
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
@@ -450,7 +451,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
+                     keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, u55_products=u55_products, share_weights=share_weights, system=system,
                      optimise=optimise, max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
                      shaders=shaders, images=images)

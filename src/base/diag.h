@@ -43,7 +43,7 @@ struct tc_ctx {
     bool repeated;  /* the last warning had been given before, and gets no notes */
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
-    bool reference_kernels; /* --kernels=reference */
+    bool reference_kernels; /* --reference */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_mapped *mapped;   /* base/mapped.c */
     bool may_map;               /* large files stay where they are */

@@ -4,6 +4,18 @@
 
 #include <stdlib.h>
 
+/* "Size", "Size,products", "products". */
+static void read_optimise(const char *text, tc_compile_ethosu *out)
+{
+    static const char products[] = "products";
+    if (!text)
+        return;
+    size_t n = strlen(text), m = sizeof products - 1;
+    out->u55_products = cli_ends(text, products) && (n == m || text[n - m - 1] == ',');
+    size_t rest = !out->u55_products ? n : n == m ? 0 : n - m - 1;
+    out->optimise = rest ? cli_format("%.*s", (int)rest, text) : NULL;
+}
+
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
 {
     tc_compile_options r = tc_compile_options_default();
@@ -16,11 +28,8 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;
-    r.vela.u55_products = asked->u55_products;
-    r.vela.ini = asked->vela_ini;
-    r.vela.system_config = asked->system_config;
-    r.vela.memory_mode = asked->memory_mode;
-    r.vela.optimise = asked->optimise;
+    r.ethosu.system = asked->system;
+    read_optimise(asked->optimise, &r.ethosu);
     return r;
 }
 

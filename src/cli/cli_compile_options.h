@@ -12,8 +12,7 @@
 typedef struct cli_asked {
     const char *target, *board, *config;
     cli_texts cpu;
-    const char *vela_ini, *system_config, *memory_mode, *optimise;
-    bool u55_products;
+    const char *system, *optimise;
     cli_texts calib;
 } cli_asked;
 
@@ -23,27 +22,20 @@ typedef struct cli_asked {
 #define CLI_ROW_TARGET(record, help) \
     {"--target", "-t", "TARGET", CLI_TEXT, CLI_ASKED(record, target), help}, \
     {"--board", NULL, "NAME|FILE", CLI_TEXT, CLI_ASKED(record, board), \
-     "a board of 'tosac boards', or a file: target, system, memory mode, clocks, sizes of memories"}
+     "a board of 'tosac boards', or a file: target, system, clocks, sizes of memories"}
 #define CLI_ROW_CALIB(record, help) \
     {"--calib", NULL, "DATA", CLI_TEXTS, CLI_ASKED(record, calib), help}
 #define CLI_ROWS_SETTINGS(record) \
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
     {"--cpu", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, cpu), \
      "names or operators that stay on the CPU, comma-separated or given again"}
-#define CLI_ROWS_BACKEND(record) \
-    {"--u55-products", NULL, NULL, CLI_FLAG, CLI_ASKED(record, u55_products), \
-     "Ethos-U55 and U65: products of two activations as convolutions; not tried on " \
-     "silicon"}
-#define CLI_ROWS_VELA(record) \
-    CLI_ROWS_BACKEND(record), \
-    {"--vela-ini", NULL, "FILE", CLI_TEXT, CLI_ASKED(record, vela_ini), \
-     "Ethos-U: a system description of your own, in Vela's format"}, \
-    {"--system-config", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system_config), \
-     "Ethos-U: which system of the description"}, \
-    {"--memory-mode", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, memory_mode), \
-     "Ethos-U: which memory mode of the description"}, \
+#define CLI_ROWS_ETHOSU(record) \
+    {"--system", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system), \
+     "Ethos-U: the system around it, [FILE:]CONFIG[,MODE] or MODE: clocks and memories, and what is in " \
+     "which; FILE is a description of your own (doc/compile.md)"}, \
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
-     "Ethos-U: the goal: Performance or Size"}
+     "Ethos-U: Performance or Size; with ,products on U55 and U65 products of two activations as " \
+     "convolutions, not tried on silicon"}
 /* clang-format on */
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cortex-m55, cpu, ..."

@@ -22,7 +22,7 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
     tc_region_info region = tc_region_info_default();
     tc_profile_info info = tc_profile_info_default();
     for (size_t i = 0; tc_compiled_region(compiled, i, &region); i++)
-        cycles += region.vela.cycles;
+        cycles += region.stream.cycles;
     tc_profile_get_info(profile, &info);
     if (info.instructions > 0)
         return TC_OK;
@@ -52,7 +52,7 @@ static const cli_option options[] = {
         explain_options,
         "calibration data (default: random data; only the ranges depend on it)"),
     CLI_ROWS_SETTINGS(explain_options),
-    CLI_ROWS_BACKEND(explain_options),
+    CLI_ROWS_ETHOSU(explain_options),
     {"--cost", NULL, NULL, CLI_FLAG, offsetof(explain_options, cost),
      "Ethos-U: the alternative forms, their cost and which were chosen; then every part; "
      "Cortex-M: every part"},

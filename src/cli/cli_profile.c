@@ -6,7 +6,7 @@ enum { SHOWN = 20 };
 
 typedef struct profile_options {
     cli_asked asked;
-    const char *by, *etdump, *ticks, *method;
+    const char *by, *etdump, *ticks, *method, *config, *mode;
     int64_t top;
     bool estimate;
 } profile_options;
@@ -48,16 +48,13 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
 {
     tc_profile_options p = tc_profile_options_default();
     const cli_asked *a = &o->asked;
-    if (a->target || a->calib.n || a->config || a->cpu.n || a->optimise || a->u55_products ||
-        o->estimate)
+    if (a->target || a->calib.n || a->config || a->cpu.n || a->optimise || o->estimate)
         return cli_usage(c,
-                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise, "
-                         "--u55-products and --estimate are for models",
+                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise and --estimate "
+                         "are for models",
                          path);
     p.board = a->board;
-    p.vela_ini = a->vela_ini;
-    p.system_config = a->system_config;
-    p.memory_mode = a->memory_mode;
+    p.system = a->system;
     p.method = o->method;
     p.etdump = o->etdump;
     if (o->ticks && (p.ticks = cli_amount(o->ticks)) <= 0)
@@ -84,6 +81,10 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
     tc_profile_by by;
     const char *text;
     CLI_TRY(find_by(c, o->by, &by));
+    if (o->config || o->mode)
+        o->asked.system = cli_format("%s%s%s%s%s", o->asked.system ? o->asked.system : "",
+                                     o->asked.system ? ":" : "", o->config ? o->config : "",
+                                     o->mode ? "," : "", o->mode ? o->mode : "");
     CLI_TRY(has_streams(o, args->v[0]) ? of_file(c, o, args->v[0], &profile)
                                        : of_model(c, o, args->v[0], &profile));
     cli_progress_end(c);
@@ -115,7 +116,9 @@ static const cli_option options[] = {
                   "calibration data (default: random data; 16-bit values and forms may then "
                   "differ)"),
     CLI_ROWS_SETTINGS(profile_options),
-    CLI_ROWS_VELA(profile_options),
+    CLI_ROWS_ETHOSU(profile_options),
+    {"--system-config", NULL, "NAME", CLI_TEXT, AT(config), NULL}, /* parts of --system, as scripts */
+    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(mode), NULL},     /* for Vela spell them */
     {0},
 };
 

@@ -65,7 +65,7 @@ static const char raw[] = ".npz";
 
 static bool is_raw(tc_output kind, const char *path)
 {
-    return kind == TC_OUTPUT_VELA && path && ti_text_ends(path, raw);
+    return kind == TC_OUTPUT_STREAM && path && ti_text_ends(path, raw);
 }
 
 /* X_vela.npz of a region. */
@@ -79,16 +79,16 @@ static tc_status make_raw(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_bytes 
     return TC_OK;
 }
 
-static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
+static tc_status make_stream(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
-        return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
+        return ti_usage(ctx, "--emit stream is for Ethos-U targets, not for '%s'", c->target.text);
     const tc_compiled *same;
     TC_TRY(ti_pack_regions(ctx, c));
     TC_TRY(ti_with_all_ports(ctx, c, &same)); /* for its warnings */
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes = c->payload[i].bytes;
-        if (is_raw(TC_OUTPUT_VELA, path))
+        if (is_raw(TC_OUTPUT_STREAM, path))
             TC_TRY(make_raw(ctx, c, i, &bytes));
         add_file(&c->written, bytes);
     }
@@ -321,7 +321,7 @@ static const struct {
     [TC_OUTPUT_VGF] = {{"vgf", ".vgf"}, make_vgf},
     [TC_OUTPUT_PTE] = {{"pte", ".pte"}, make_pte},
     [TC_OUTPUT_PTE_TOSA] = {{"pte+tosa", ""}, make_pte_tosa},
-    [TC_OUTPUT_VELA] = {{"vela", ".bin"}, make_vela},
+    [TC_OUTPUT_STREAM] = {{"stream", ".bin"}, make_stream},
     [TC_OUTPUT_IR] = {{"ir", ".ir"}, make_ir},
     [TC_OUTPUT_C] = {{"c", ".c"}, make_c},
     [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite},
@@ -371,7 +371,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
         return ti_usage(ctx, "--image %s: images are for a .vgf, not for %s",
                         c->request.image[0].text, kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
-    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA ||
+    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_STREAM ||
         kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
     TC_TRY(kinds[kind].make(ctx, c, path));
@@ -447,7 +447,7 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
     bool borders =
-        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_VELA;
+        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_STREAM;
     const char *extension = is_raw(kind, path) ? raw : kinds[kind].is.extension;
     return write_all(ctx, c, &c->written, path, extension, borders);
 }

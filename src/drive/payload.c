@@ -69,9 +69,8 @@ static void tell_idle(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options
 {
     const struct {
         const char *option, *value;
-    } given[] = {{"--vela-ini", o->ini},
-                 {"--system-config", o->system_config},
-                 {"--memory-mode", o->memory_mode},
+    } given[] = {{"--system", ti_system_name_text(ctx, &(tc_system_name){o->ini, o->system_config,
+                                                                         o->memory_mode})},
                  {"--optimise", o->optimise}};
     for (size_t i = 0; i < TC_COUNT(given); i++)
         if (given[i].value)

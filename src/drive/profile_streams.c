@@ -34,11 +34,10 @@ static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, cons
 
 /* own: what made it, where it was made here; or NULL */
 static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s,
-                            const tc_codegen_result *own, const tc_profile_options *options)
+                            const tc_codegen_result *own, const tc_system_name *system)
 {
     tc_npu_stream_cost cost;
-    TC_TRY(ti_stream_cost(ctx, s, options->vela_ini, options->system_config, options->memory_mode,
-                          &p->system, &cost));
+    TC_TRY(ti_stream_cost(ctx, s, system->ini, system->config, system->mode, &p->system, &cost));
     if (p->machine && p->machine != s->program.machine)
         return ti_unsupported(ctx, s->loc, TC_E_UNSUPPORTED,
                               "the file has streams of different machines: %s, %s",
@@ -64,28 +63,28 @@ static void set_clock(tc_profile *p, const tc_board *board)
 }
 
 /* What is not said of the system is the board's. */
-static tc_status take_board(tc_ctx *ctx, tc_profile_options *o, tc_board *board)
+static tc_status take_board(tc_ctx *ctx, const char *name, tc_system_name *system, tc_board *board)
 {
-    TC_TRY(ti_board_find(ctx, o->board, board));
-    if (!o->vela_ini && !o->system_config) {
-        o->vela_ini = board->ini;
-        o->system_config = board->system_config;
+    TC_TRY(ti_board_find(ctx, name, board));
+    if (!system->ini && !system->config) {
+        system->ini = board->ini;
+        system->config = board->system_config;
     }
-    o->memory_mode = o->memory_mode ? o->memory_mode : board->memory_mode;
+    system->mode = system->mode ? system->mode : board->memory_mode;
     return TC_OK;
 }
 
-tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *options,
+tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *o,
                               tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
-    tc_profile_options own = *options, *o = &own;
+    tc_system_name system = ti_system_name_read(ctx, o->system);
     tc_board board;
     tc_bytes bytes;
     tc_stream *stream;
     size_t n = 0;
     if (o->board)
-        TC_TRY(take_board(ctx, o, &board));
+        TC_TRY(take_board(ctx, o->board, &system, &board));
     TC_TRY(ti_file_read(ctx, path, &bytes));
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
@@ -93,7 +92,7 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
         return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
-            TC_TRY(add_stream(ctx, p, &stream[i], NULL, o));
+            TC_TRY(add_stream(ctx, p, &stream[i], NULL, &system));
     if (!p->n_stream && !o->etdump)
         return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
     set_clock(p, o->board ? &board : NULL);
@@ -114,10 +113,8 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    tc_profile_options o = {.vela_ini = c->ethosu.ini,
-                            .system_config = c->ethosu.system_config,
-                            .memory_mode = c->ethosu.memory_mode};
-    return add_stream(ctx, p, &s, c->region[i].own, &o);
+    tc_system_name system = {c->ethosu.ini, c->ethosu.system_config, c->ethosu.memory_mode};
+    return add_stream(ctx, p, &s, c->region[i].own, &system);
 }
 
 static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)

@@ -170,9 +170,8 @@ static void put_settings(const tc_content *c, tc_json_out *out)
         const tc_machine *machine = compiled->target.machine;
         const char *config = v->system_config ? v->system_config : machine->system_config,
                    *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;
-        tc_json_object(out, "own", TC_J("version", tc_version()),
-                       TC_J("system_config", config), TC_J("memory_mode", mode),
-                       TC_J_IF("ini", v->ini), TC_J_IF("optimise", v->optimise));
+        tc_json_object(out, "system", TC_J("system_config", config), TC_J("memory_mode", mode),
+                       TC_J_IF("file", v->ini), TC_J_IF("optimise", v->optimise));
     }
     ti_json_close(out, '}');
 }

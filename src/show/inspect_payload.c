@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inspect_payload.c -- what the payload of an EthosUBackend holds, or Vela's raw answer: what
- * --emit vela writes. */
+ * --emit stream writes. */
 #include "inspect.h"
 
 #include "../npu/npu_op.h"

@@ -100,7 +100,7 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
 
 static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
 {
-    ti_json_open(out, "own", '{');
+    ti_json_open(out, "stream", '{');
     tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
                 TC_J("sram_kib", job->sram_kib),
                 TC_J("inferences_per_second", job->inferences_per_second),

@@ -195,7 +195,7 @@ def quantized_and_compared(folder):
 def settings_tried(folder):
     """A goal: what was tried stands there as a table and as pictures, the choice marked."""
     page, file = os.path.join(folder, "goal.html"), os.path.join(folder, "goal.json")
-    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u85-256", "--calib", os.path.join(digits, "calib.npz"), "--target-sqnr", "25", "--emit", "tosa",
+    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u85-256", "--calib", os.path.join(digits, "calib.npz"), "--goal", "sqnr=25", "--emit", "tosa",
              "-o", os.path.join(folder, "g.tosa"), "--report"]
     tosac(*words, page)
     tosac(*words, file)

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -124,14 +125,14 @@ static void check_systems(tc_ctx *ctx)
     tc_profile *p = NULL;
     tc_profile_info info = tc_profile_info_default();
     tc_profile_options o = tc_profile_options_default();
-    o.vela_ini = path;
-    o.system_config = "Slow";
-    o.memory_mode = "All";
+    char system[64];
+    snprintf(system, sizeof system, "%s:Slow,All", path);
+    o.system = system;
     CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(info.clock == 1e8 && info.total.cycles > 2 * 3088);
     check_sums(p, &info);
-    o.system_config = "Quick";
+    snprintf(system, sizeof system, "%s:Quick,All", path);
     CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
     unlink(path);
     CHECK(tc_profile_open(ctx, NET, &o, &p) != TC_OK);
@@ -161,9 +162,9 @@ static void check_descriptions(void)
         CHECK(fd >= 0 && write(fd, row[i].ini, (size_t)n) == n && close(fd) == 0);
         tc_profile *p = NULL;
         tc_profile_options o = tc_profile_options_default();
-        o.vela_ini = path;
-        o.system_config = "S";
-        o.memory_mode = "M";
+        char system[64];
+        snprintf(system, sizeof system, "%s:S,M", path);
+        o.system = system;
         CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
         CHECK(strstr(tc_diagnostics(ctx), row[i].words) != NULL);
         unlink(path);

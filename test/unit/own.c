@@ -178,15 +178,15 @@ static void test_estimated(void)
 static void test_options(void)
 {
     tc_compile_options o = tc_compile_options_default();
-    o.vela.optimise = "Size";
-    o.vela.u55_products = 1;
-    o.vela.max_scratch = 4096;
-    o.vela.memory_mode = "Sram_Only";
+    o.ethosu.optimise = "Size";
+    o.ethosu.u55_products = 1;
+    o.ethosu.max_scratch = 4096;
+    o.ethosu.system = "Sram_Only";
     trial t = compile(relu, &o, "relu");
     CHECK(t.status == TC_OK && told.size && told.products && told.max_scratch == 4096);
     CHECK(!strcmp(told.machine->name, "ethos-u85-256") && told.system);
     tc_ctx_free(t.ctx);
-    o.vela.max_scratch = 1;
+    o.ethosu.max_scratch = 1;
     t = compile(relu, &o, "relu");
     CHECK(t.status == TC_BAD_MODEL && strstr(t.said, "--max-scratch allows 1"));
     tc_ctx_free(t.ctx);
