@@ -47,11 +47,11 @@ def first_error(done):
 def compiled(tosac, model, machine, out, *more):
     """Cycles, SRAM and flash in bytes, operators on the CPU; None: refused, and why."""
     system, mode = npu_vela.SYSTEM[machine[:3]]
-    done = run(tosac, "compile", model, "-t", f"ethos-{machine}", "-o", out, "--system-config", system, "--memory-mode", mode, "--json", *more)
+    done = run(tosac, "compile", model, "-t", f"ethos-{machine}", "-o", out, "--system", f"{system},{mode}", "--json", *more)
     if done.returncode:
         return None, first_error(done)
     made = json.loads(done.stdout)
-    part = [r.get("own") or r.get("vela") for r in made["regions"]]
+    part = [r["stream"] for r in made["regions"]]
     return {"cycles": sum(p["cycles"] for p in part), "sram": max((p["fast_scratch"] or p["scratch"] for p in part), default=0),
             "flash": sum(p["payload"] for p in part), "cpu": len(made["cpu"]), "regions": len(part)}, None
 

@@ -49,8 +49,6 @@ Classifier: Topic :: Software Development :: Embedded Systems
 Classifier: Typing :: Typed
 Requires-Python: >=3.9
 Requires-Dist: numpy>=1.21
-Requires-Dist: ethos-u-vela==5.2.0; extra == "ethos-u"
-Provides-Extra: ethos-u
 Description-Content-Type: text/markdown; charset=UTF-8; variant=GFM
 
 {words}

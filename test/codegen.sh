@@ -2,7 +2,7 @@
 # Our own Ethos-U back end: streams verified, executed, beside the reference kernels.   codegen.sh NPU-OWN CASES [quick]
 #
 # The integer cases of TOSA's suite in CASES: on every machine of codegen/floor.txt those that it says, none wrong, and at least as many
-# equal as it says.  Then codegen/*.ir and vela-faults/*.ir on all machines: equal, or refused as codegen/refused.txt has it.
+# equal as it says.  Then codegen/*.ir on all machines: equal, or refused as codegen/refused.txt has it.
 # quick: one machine each.  Ends with "N passed, N failed".
 set -uo pipefail
 own=$1 cases=$2 mode=${3:-full}
@@ -40,7 +40,7 @@ suite() { # MACHINE EVERY FLOOR
 }
 
 graphs() { # MACHINE
-    try "$1" "$here"/codegen/*.ir "$here"/vela-faults/*.ir "$here"/vela-faults/open/*.ir
+    try "$1" "$here"/codegen/*.ir
     local file product
     product=$(cut -d- -f1,2 <<<"$1")
     while read -r _ file _; do

@@ -11,7 +11,7 @@ class Copy:
         self.where = pathlib.Path(where).resolve()
         self.passed = self.failed = 0
         shutil.rmtree(self.where / "src", ignore_errors=True)
-        skip = shutil.ignore_patterns("suites", "fixture", "vela-faults", "kept", "corpus")
+        skip = shutil.ignore_patterns("suites", "fixture", "kept", "corpus")
         for part in ["src", "include", "test", "tools", "python", "fuzz", "bench", "cmake", "share", "packaging"]:
             if (HERE / part).is_dir():
                 shutil.copytree(HERE / part, self.where / part, dirs_exist_ok=True, ignore=skip)

@@ -112,7 +112,7 @@ def attempt(tosac, name, target, folder):
         with open(source[0], "w", encoding="utf-8") as f:
             f.write(model())
     for kind in ("c", "ir"):
-        run([tosac, "compile", *source, "-t", target, *options, "--ethosu-backend", "own", "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE)
+        run([tosac, "compile", *source, "-t", target, *options, "--emit", kind, "-o", f"{folder}/{name}.{kind}"], HERE)
     with open(f"{folder}/{name}.h", encoding="utf-8") as f:
         head = f.read()
     with open(f"{folder}/{name}.c", encoding="utf-8") as f:

@@ -80,9 +80,8 @@ def cases_of(folder, names, every, most):
 def generate(tosac, target, folder, work, case):
     """The case as C: its symbol, or None and why not."""
     symbol = "m" + re.sub(r"[^A-Za-z0-9]", "_", case)
-    own = ["--ethosu-backend", "own"] if "+" in target else []
     done = subprocess.run(
-        [tosac, "compile", f"{folder}/{case}/test.tosa", "-t", target, *own, "--emit", "c", "--no-execute", "-o", f"{work}/{symbol}.c"],
+        [tosac, "compile", f"{folder}/{case}/test.tosa", "-t", target, "--emit", "c", "--no-execute", "-o", f"{work}/{symbol}.c"],
         capture_output=True, text=True, check=False)
     return (symbol, None) if done.returncode == 0 else (None, (done.stderr or done.stdout).strip().split("\n")[0])
 

@@ -71,7 +71,7 @@ def rows(tosac, name, folder):
             if not k:
                 yield (f"| {base} | {real['samples']} | float | | {100 * real['top1']:.1f} | {100 * real['top1_low']:.1f} to "
                        f"{100 * real['top1_high']:.1f} | | | |\n")
-            streams = [r.get("own") or r["vela"] for r in cost["regions"]]
+            streams = [r["stream"] for r in cost["regions"]]
             yield (f"| {base} | | {title} (`{setting}`) | {typed['sqnr_db']:.1f} | {100 * typed['top1']:.1f} | {100 * typed['top1_low']:.1f} to "
                    f"{100 * typed['top1_high']:.1f} | {sum(s['cycles'] for s in streams)} | {max(s['sram_kib'] for s in streams):.0f} | "
                    f"{sum(s['weights'] for s in streams) / 1024:.0f} |\n")

@@ -44,7 +44,7 @@ def otherwise(verdict):
 
 def row(tosac, model, calib, board, folder):
     out = pathlib.Path(folder) / ("m.pte" if board["npu"] else "m.c")
-    said = run(tosac, "compile", model, "--board", board["board"], "--calib", calib, "--ethosu-backend", "own", "-o", out, "--json")
+    said = run(tosac, "compile", model, "--board", board["board"], "--calib", calib, "-o", out, "--json")
     v = json.loads(said)["verdict"]
     machine = (board["npu"] or board["core"]) + clock(v.get("npu_clock_hz") or v.get("core_clock_hz"))
     time = f"{short(v['milliseconds'])} ms, {short(v['inferences_per_second'])} a second"

@@ -47,7 +47,7 @@ units() { # FOLDER
 
 # The reference kernels give the same bits with every compiler, so the files are the same.
 same_bytes() { # FOLDER
-    "$1/tosac" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --kernels reference -o "$1/digits.tosa" &&
+    "$1/tosac" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --reference -o "$1/digits.tosa" &&
         cmp "$1/digits.tosa" "$base/digits.tosa"
 }
 
@@ -59,7 +59,7 @@ while read -r name compiler type more; do
     check "$name: the build" make_it "$dir" "$compiler" "$type" "$more"
     check "$name: unit tests" units "$dir"
     check "$name: golden files" "$dir/golden" test/golden
-    [ -e "$base/digits.tosa" ] || "$dir/tosac" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --kernels reference -o "$base/digits.tosa" >/dev/null
+    [ -e "$base/digits.tosa" ] || "$dir/tosac" compile $digits/model.pt2 -t TOSA-1.0+INT --calib $digits/calib.npz --reference -o "$base/digits.tosa" >/dev/null
     check "$name: the same bytes as the others" same_bytes "$dir"
     [ -n "${TOSAC_KEEP:-}" ] || rm -rf "$dir"
 done <<<"$builds"

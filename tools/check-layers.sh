@@ -87,12 +87,12 @@ else
     echo "there is no $library: uses of functions are not looked at"
     skipped=1
 fi
-# Detours around Vela can be deleted one day: nothing includes them.  Forms for Ethos-U: nothing but those does.
+# Forms for Ethos-U: nothing but those includes one.
 while IFS= read -r line; do
-    echo "$line: error: stands on a form for one machine or one compiler [rooms]" >&2
+    echo "$line: error: stands on a form for one machine [rooms]" >&2
     wrong=$((wrong + 1))
     looked=$((looked + 1))
-done < <(grep -rnE --include='*.[ch]' '#include ".*(vela|ethosu)/' "$src" | grep -vE "^$src/lower/(vela/.*ethosu|vela/.*vela|ethosu/.*ethosu)/")
+done < <(grep -rnE --include='*.[ch]' '#include ".*ethosu/' "$src" | grep -vE "^$src/lower/ethosu/.*ethosu/")
 # A machine is known by its record (src/machine): nothing else asks for one by name.
 while IFS= read -r line; do
     echo "$line: error: asks for a machine by name; its record has abilities and costs [machines]" >&2

@@ -7,9 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build} here=$PWD dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-judges=${TOSAC_JUDGES:-$here/build/peers/judges}
 torch=${TOSAC_TORCH:-$here/build/peers/anchor/bin/python}
-[ -x "$judges/bin/vela" ] && export PATH="$judges/bin:$PATH"
 
 tools/wheel.sh "$dir" "$build" || exit 1
 size=$(stat -c %s "$dir"/tosac-*.whl)

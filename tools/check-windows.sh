@@ -73,7 +73,7 @@ same_file() { # TARGET NAME OPTIONS...
         local tosac="$here/tosac"
         [ $side = here ] || tosac=$work/tosac
         rm -rf "$work/out/$side" && mkdir -p "$work/out/$side"
-        "$tosac" compile $digits/model.pt2 -t "$target" --calib $digits/calib.npz --kernels reference "$@" -o "$work/out/$side/$name" || return 1
+        "$tosac" compile $digits/model.pt2 -t "$target" --calib $digits/calib.npz --reference "$@" -o "$work/out/$side/$name" || return 1
     done
     diff -r "$work/out/here" "$work/out/windows"
 }
@@ -82,7 +82,7 @@ for target in TOSA-1.0+INT TOSA-1.0+FP TOSA-1.0+INT+FP vgf cpu ethos-u55-128 eth
 done
 check "the same .tosa" same_file TOSA-1.0+INT digits.tosa
 check "the same .vgf" same_file vgf digits.vgf
-check "the same stream" same_file ethos-u85-256 digits.bin --emit vela
+check "the same stream" same_file ethos-u85-256 digits.bin --emit stream
 check "the same C for a Cortex-M55" same_file cortex-m55 digits.c --emit c
 check "the same C beside an Ethos-U" same_file ethos-u55-128+cortex-m55 digits.c --emit c
 
@@ -125,7 +125,7 @@ install_package() {
 python_compiles() {
     rm -f "$work"/out/python.pte
     python -c "import tosac; tosac.compile('$digits/model.pt2', target='ethos-u85-256', calibration='$digits/calib.npz').save('build/windows/out/python.pte')"
-    "$here/tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --kernels reference -o "$work/out/here.pte" && cmp "$work/out/python.pte" "$work/out/here.pte"
+    "$here/tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --reference -o "$work/out/here.pte" && cmp "$work/out/python.pte" "$work/out/here.pte"
 }
 command_of_package() { python -m tosac --version | grep -q '^tosac '; }
 check "the wheel" package

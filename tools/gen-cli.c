@@ -118,10 +118,8 @@ static tc_status verb_page(const table *t, const tc_json *verb)
 
 /* What variables of the environment mean. */
 static const char *const variable_row[][2] = {
-    {"TOSAC_VELA", "The Vela to run for Ethos-U targets, in place of the one on the PATH."},
     {"TOSAC_ISA", "The vector instructions to use at most: plain, neon, avx2, avx512 or amx.  "
                   "Integer results are the same bits with all of them."},
-    {"TMPDIR", "Where Vela's files lie while it runs."},
     {"NO_COLOR", "When it is set, messages on a terminal are not in colour."},
 };
 

@@ -15,7 +15,7 @@
 #include "npu/block.h"
 #include "npu/cost.h"
 #include "npu/npu_text.h"
-#include "npu/vela_map.h"
+#include "vela_map.h"
 #include "wire/file.h"
 
 enum { TAIL = sizeof "_vela.npz" - 1 };

@@ -9,7 +9,7 @@
  * A line a file that is wrong, with -v also one that is refused or equal; then how many of each.
  * Inputs are the suite's (input-N.npy beside the file), or drawn.  MODE: how memories are used,
  * Sram_Only, Shared_Sram or Dedicated_Sram.  size: the fewest bytes.
- * products: --u55-products.  -c: also a line for every setting
+ * products: --optimise products.  -c: also a line for every setting
  * of registers that Vela's streams do not have (npu/census.h).  -e: also a line for every operation:
  * its cycles, and where they come from.  -t: it is made, and no more.  -o: the last stream, as Vela
  * writes its own (X_vela.npz). */

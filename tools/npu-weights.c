@@ -7,7 +7,7 @@
  *                                 form, and in the smaller one; values a second of processor
  *                                 time.  1 where one is larger or does not come back
  *
- * STREAM: X_vela.npz, or what `tosac compile --emit vela` writes.  It is run (on whatever stands in
+ * STREAM: X_vela.npz, or what `tosac compile --emit stream` writes.  It is run (on whatever stands in
  * memory, so that weights that a DMA brings are there); there is a line for each. */
 #include <stdio.h>
 #include <time.h>

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
 #   fuzz     what clang needs for libFuzzer
-#   vela     Vela alone, under build/peers/vela, unless there is one already
 #   judges   a Python environment with the TOSA reference model, Vela and Arm's VGF tools under build/peers/judges,
 #            and Mesa's software Vulkan, for the tests that ask them.  TOSAC_JUDGES names an environment that is
 #            there already.  No torch.
@@ -111,12 +110,6 @@ site)
     environment build/peers/site mkdocs==1.6.1 mkdocs-material==9.8.1 pymdown-extensions==13.1 Markdown==3.11.3 Pygments==2.21.0 Jinja2==3.1.6
     touch build/peers/site/.done-9.8.1
     ;;
-vela)
-    if command -v vela >/dev/null || [ -x "${TOSAC_VELA:-}" ] || [ -x "${TOSAC_JUDGES:-build/peers/judges}/bin/vela" ] || [ -x build/peers/vela/bin/vela ]; then exit 0; fi
-    mkdir -p build/peers
-    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
-    environment build/peers/vela ethos-u-vela==5.2.0
-    ;;
 tosa11)
     [ -z "${TOSAC_TOSA11:-}" ] || exit 0
     dir=build/peers/tosa11
@@ -150,7 +143,7 @@ micro)
     touch $dir/.done
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|vela|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]" >&2
+    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]" >&2
     exit 2
     ;;
 esac

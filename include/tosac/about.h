@@ -18,7 +18,7 @@ typedef struct tc_target_info {
     char spec[96];     /* what it accepts: a TOSA profile with extensions; "" for cpu */
     bool integers;     /* it computes on quantized values */
     bool floats;       /* on floats */
-    bool needs_vela;   /* an Ethos-U: what our own back end does not take, Vela does */
+    bool takes_stream; /* an Ethos-U: programs have command streams */
     bool takes_c;      /* a Cortex-M, also beside an Ethos-U: programs are C source (TC_OUTPUT_C) */
 } tc_target_info;
 TC_SIZED_RECORD(tc_target_info)
@@ -52,14 +52,10 @@ typedef struct tc_machine_info {
     size_t size;              /* of this record: set by the caller */
     const char *instructions; /* the vector instructions in use: "avx2", "neon", "plain" */
     bool onednn;              /* oneDNN computes float convolutions and matrix products */
-    const char *vela;         /* the path of the Vela that would be run; NULL: none found */
-    const char *vela_version; /* its version; NULL: it does not answer */
-    const char *vela_wanted;  /* the version that this library is tested with */
 } tc_machine_info;
 TC_SIZED_RECORD(tc_machine_info)
 
-/* Asks TOSAC_VELA, else vela on the PATH, for its version.  A tool that is missing is not an error.
- * The texts live as long as the context. */
+/* The texts live as long as the context. */
 TC_API TC_MUST_USE tc_status tc_machine_look(tc_ctx *ctx, tc_machine_info *out);
 
 #ifdef __cplusplus

@@ -29,25 +29,19 @@ typedef struct tc_compile_quant {
     uint64_t reserved[4];      /* for later versions: 0 */
 } tc_compile_quant;
 
-/* Ethos-U: who makes the command streams, and how.  NULL and 0 leave the choice to the target. */
-typedef struct tc_compile_vela {
-    const char *ini;           /* a system description of your own */
-    const char *system_config; /* which system of the description */
-    const char *memory_mode;   /* which memory mode of the description */
+/* Ethos-U: how command streams are made.  NULL and 0 leave the choice to the target. */
+typedef struct tc_compile_ethosu {
+    const char *system;        /* the system around the machine: "FILE:CONFIG,MODE", any of them
+                                  left out (doc/compile.md); NULL: the target's or the board's */
     const char *optimise;      /* "Performance" or "Size" */
-    double timeout;            /* seconds for Vela on a region; 0: ten minutes */
-    double refusal_seconds;    /* to find out which part of a region is refused; 0: a minute */
     int64_t max_scratch;       /* bytes of working memory a region may need; 0: no limit */
-    const char *backend;       /* "auto": our own where it takes the region, then Vela where it is
-                                  installed, then the CPU; "own": never Vela; "vela": only Vela;
-                                  NULL: auto */
-    bool u55_products;         /* our own, U55 and U65: products of two activations as convolutions,
+    bool u55_products;         /* U55 and U65: products of two activations as convolutions,
                                   whose weights the accelerator makes; computed right by our
                                   executor, not tried on silicon */
-    bool share_weights;        /* our own, several methods: a method takes the weights of those before
+    bool share_weights;        /* several methods: a method takes the weights of those before
                                   it, and a .pte has them once */
     uint64_t reserved[2];      /* for later versions: 0 */
-} tc_compile_vela;
+} tc_compile_ethosu;
 
 /* Experimental.  Goals instead of quant.config: the bits of each value and weight are searched for.
  * 0: no such goal. */
@@ -66,7 +60,7 @@ typedef struct tc_compile_options {
     size_t size;        /* of this record */
     const char *target; /* must be given, unless there is a board */
     tc_compile_quant quant;
-    tc_compile_vela vela;
+    tc_compile_ethosu ethosu;
     tc_compile_goal goal;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
@@ -75,9 +69,6 @@ typedef struct tc_compile_options {
     bool check;          /* run the program before and after every step, and compare */
     bool no_execute;     /* do not run the result beside the model before it is written; Ethos-U:
                             command streams are verified, but not executed on a sample */
-    bool regions_only;   /* regions as TOSA are enough (.tosa, text, an estimate): do not run
-                            Vela */
-    bool details;        /* keep what a report says about every operator (of Vela: its notes) */
     bool locations;      /* a .pte keeps line, module and node of every step, as stack traces */
     tc_on_pass *on_pass; /* called after every pass; or NULL */
     void *user;          /* for on_pass */
@@ -111,8 +102,8 @@ tc_model_run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
 
 /* Compiles a model for a target: quantizes it where needed, splits it into regions for the
  * accelerator and a rest for the CPU, lowers the regions to TOSA and, for Ethos-U, makes their
- * command streams, or has Vela make them; what is refused goes to the CPU.  Nothing is written yet, and making files does not
- * change what the functions below report.
+ * command streams; what is refused goes to the CPU.  Nothing is written yet, and making files does
+ * not change what the functions below report.
  *
  *   model    is not changed; a TOSA model becomes one region
  *   options  with a target; the record is not needed after the call
@@ -145,7 +136,7 @@ typedef enum tc_output {
     TC_OUTPUT_PTE = 2,      /* an ExecuTorch program: the whole model */
     TC_OUTPUT_PTE_TOSA = 3, /* the same, with each region's TOSA beside its command stream, so
                                that it also runs on a PC */
-    TC_OUTPUT_VELA = 4,     /* Ethos-U: the payload of each region */
+    TC_OUTPUT_STREAM = 4,   /* Ethos-U: the payload of each region */
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
     TC_OUTPUT_TFLITE = 7,   /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
@@ -157,12 +148,7 @@ typedef enum tc_output {
 TC_API const char *tc_output_name(tc_output kind);
 TC_API const char *tc_output_extension(tc_output kind);
 
-/* Before long work: checks that the tools that make such files are installed: for Ethos-U Vela,
- * which only backend "vela" needs.  The error says what is missing and how to install it. */
-TC_API TC_MUST_USE tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind);
-
-/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each.  Makes
- * command streams where tc_compile() has not: it had regions_only, or there was no Vela. */
+/* Makes the files of a kind in memory: *count of them; tc_compiled_bytes() returns each. */
 TC_API TC_MUST_USE tc_status tc_compiled_make(tc_ctx *ctx, tc_compiled *compiled, tc_output kind,
                                               size_t *count);
 
@@ -243,11 +229,11 @@ TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_compiled_prove(tc_ctx *ctx, tc_c
 /* Output i of that run; false: there are no more, or nothing was run. */
 TC_API bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *out);
 
-/* What a region's command stream takes: Vela's estimate, or that of our own back end. */
-typedef struct tc_vela_figures {
+/* What a region's command stream takes, by the model of the machine. */
+typedef struct tc_stream_figures {
     double cycles, macs, sram_kib, inferences_per_second;
     int64_t scratch, fast_scratch, weights, payload; /* bytes */
-} tc_vela_figures;
+} tc_stream_figures;
 
 /* One region. */
 typedef struct tc_region_info {
@@ -258,10 +244,8 @@ typedef struct tc_region_info {
     size_t transposes;           /* of these */
     int64_t bytes_in, bytes_out; /* that go in and out on each run */
     size_t n_in, n_out;          /* tensors that go in and out; tc_compiled_region_port() */
-    bool has_vela;               /* `vela` is filled in: Ethos-U, after the files are made */
-    tc_vela_figures vela;
-    const char *maker;           /* Ethos-U: "tosac" or "Vela", who made the stream; NULL: nobody */
-    const char *maker_version;   /* "5.2.0"; NULL: not known */
+    bool has_stream;             /* `stream` is filled in: Ethos-U */
+    tc_stream_figures stream;
 } tc_region_info;
 TC_SIZED_RECORD(tc_region_info)
 

@@ -22,8 +22,8 @@ TC_API TC_MUST_USE tc_status tc_inspect_bytes(tc_ctx *ctx, const char *name, tc_
                                               tc_form form, const char **out);
 
 /* The disassembled command streams of an Ethos-U .pte or of Vela's output (_vela.npz), one
- * operation a line: what it reads and writes, its registers and, where X_debug.xml is beside
- * X_vela.npz, the operator it comes from.  Of a .vgf the code of its graphs and shaders.  The text
+ * operation a line: what it reads and writes, its registers and, where the .pte was compiled with
+ * locations, the node it comes from.  Of a .vgf the code of its graphs and shaders.  The text
  * as above. */
 TC_API TC_MUST_USE tc_status tc_disassemble_file(tc_ctx *ctx, const char *path, tc_form form,
                                                  const char **out);

@@ -28,14 +28,13 @@ typedef struct tc_cost_figures {
     double written[TC_PROFILE_MEMORIES]; /* likewise */
 } tc_cost_figures;
 
-/* The system around the machine; NULL: as tc_compile() passes it to Vela. */
+/* The system around the machine; NULL: the machine's own. */
 typedef struct tc_profile_options {
     size_t size;               /* of this record */
-    const char *vela_ini;      /* a description in Vela's format; NULL: built-in systems */
-    const char *system_config; /* which system of the description */
-    const char *memory_mode;   /* which memory mode of the description */
+    const char *system;        /* "FILE:CONFIG,MODE", as tc_compile_ethosu has it; NULL: the
+                                  machine's */
     const char *method;        /* a .pte: the streams of this method; NULL: of all */
-    const char *board;         /* a board's name or file, instead of these three; or NULL */
+    const char *board;         /* a board's name or file, instead of a system; or NULL */
     const char *etdump;        /* a .pte: what ExecuTorch's runtime noted while it ran it; its times come
                                   beside those that are expected.  NULL: nothing was measured */
     double ticks;              /* of the ETDump's clock in a second; 0: 1e9 */
@@ -43,13 +42,12 @@ typedef struct tc_profile_options {
 TC_SIZED_RECORD(tc_profile_options)
 
 /* Profiles the command streams of an Ethos-U .pte or .tflite, or of Vela's output (X_vela.npz).  Operations
- * have their line in the model where X_debug.xml is beside it, and X.tosa there or in the folder
- * above; else only their kind. */
+ * have their line in the model where a .pte was compiled with locations; else only their kind. */
 TC_API TC_MUST_USE tc_status tc_profile_open(tc_ctx *ctx, const char *path,
                                              const tc_profile_options *options, tc_profile **out);
 
 /* Profiles a compiled model by line, on the system that it was compiled for; its target must be an
- * Ethos-U (runs Vela) or a Cortex-M. */
+ * Ethos-U or a Cortex-M. */
 TC_API TC_MUST_USE tc_status tc_profile_new(tc_ctx *ctx, tc_compiled *compiled,
                                                  tc_profile **out);
 

@@ -1,6 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import os
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +24,3 @@ class Digits:
 @pytest.fixture(scope="session")
 def digits():
     return Digits
-
-
-@pytest.fixture
-def vela():
-    if not (os.environ.get("TOSAC_VELA") or shutil.which("vela")):
-        pytest.skip("Vela is not installed")

@@ -73,24 +73,14 @@ def test_scales_beside_a_file(digits, tmp_path):
         tosac.load(tmp_path / "d.tosa", dequantize=True)
 
 
-def test_ethos_u(digits, vela, tmp_path):
+def test_ethos_u(digits, tmp_path):
     r = tosac.compile(digits.model, "ethos-u85-256", digits.samples)
     assert r.cycles > 1000 and r.memory > 0 and r.regions[0].scratch > 0
+    assert all("our own back end does not take" in node.why for node in r.cpu_nodes if "converts" not in node.why)
     r.save(tmp_path / "d.pte", emit="pte+tosa")
     assert digits.right(tosac.run(tmp_path / "d.pte", digits.x[:50])[0]) >= 0.96
     tosac.verify(tmp_path / "d.pte")
     assert "NPU_OP" in tosac.disassemble(tmp_path / "d.pte") or tosac.disassemble(tmp_path / "d.pte")
-
-
-def test_without_vela(digits, monkeypatch, tmp_path):
-    monkeypatch.setenv("TOSAC_VELA", "/nowhere/vela")
-    r = tosac.compile(digits.model, "ethos-u85-256", digits.samples, ethosu_backend="own")
-    assert all(region.maker == "tosac" for region in r.regions)
-    assert all("our own back end does not take" in node.why for node in r.cpu_nodes if "converts" not in node.why)
-    r.save(tmp_path / "d.pte")
-    assert digits.right(tosac.run(tmp_path / "d.pte", digits.x[:50])[0]) >= 0.96
-    with pytest.raises(tosac.UsageError, match="expected auto, own or vela"):
-        tosac.compile(digits.model, "ethos-u85-256", digits.samples, ethosu_backend="ours")
 
 
 def test_text_and_stages(digits, tmp_path):
@@ -134,7 +124,7 @@ def test_config_as_dictionary(digits):
 
 def test_what_there_is():
     found = {t.name: t for t in tosac.targets()}
-    assert found["ethos-u85-256"].needs_vela and found["cpu"].tosa is None
+    assert found["ethos-u85-256"].takes_stream and found["cpu"].tosa is None
     assert {"conv", "softmax", "sdpa"} <= {o.name for o in tosac.ops("ethos-u85-256")} <= {o.name for o in tosac.ops()}
     with pytest.raises(tosac.UsageError, match="did you mean 'ethos-u85-256'"):
         tosac.ops("ethos-u85-25")
@@ -143,13 +133,13 @@ def test_what_there_is():
 def test_boards(digits, tmp_path):
     known = {b.name: b for b in tosac.boards()}
     assert known["alif-e7-hp"].npu == "ethos-u55-256" and known["alif-e7-hp"].memories == {"sram": 4 << 20, "flash": 5632 << 10}
-    made = tosac.compile(digits.model, calibration=digits.samples, board="alif-e7-hp", ethosu_backend="own", execute=False)
+    made = tosac.compile(digits.model, calibration=digits.samples, board="alif-e7-hp", execute=False)
     assert made.target == "ethos-u55-256" and made.verdict.fits and not made.alternatives()
     assert [m.kind for m in made.verdict.memories] == ["sram", "flash"] and 0.1 < made.verdict.milliseconds < 10
     assert tosac.compile(digits.model, "cpu").verdict is None
     small = tmp_path / "small.board"
     small.write_text(known["alif-e7-hp"].text.replace("5632 KiB", "100 KiB"))
-    made = tosac.compile(digits.model, calibration=digits.samples, board=small, ethosu_backend="own", execute=False)
+    made = tosac.compile(digits.model, calibration=digits.samples, board=small, execute=False)
     assert not made.verdict.fits and made.verdict.memories[1].left < 0 and "does not fit" in str(made.verdict)
     assert any(a.fits and "a8w4" in a.options and a.flash < 100 << 10 for a in made.alternatives())
     assert made.json()["verdict"]["alternatives"] and made.verdict.alternatives
@@ -163,7 +153,7 @@ def test_boards(digits, tmp_path):
 @pytest.mark.parametrize("target, kinds", [("ethos-u55-128", ("pte", "tosa", "tflite")), ("cortex-m4", ("c", "pte")),
                                            ("ethos-u55-128+cortex-m55", ("c",)), ("vgf", ("vgf",))])
 def test_running_and_asking_change_nothing(digits, tmp_path, target, kinds):
-    made = tosac.compile(digits.model, target, calibration=digits.samples, ethosu_backend="own")
+    made = tosac.compile(digits.model, target, calibration=digits.samples)
     for kind in kinds:
         path = tmp_path / f"m.{kind}"
         made.save(path)
@@ -180,7 +170,7 @@ def test_a_verdict_stays_after_a_run(digits, tmp_path):
     text = next(b.text for b in tosac.boards() if b.name == "alif-e7-he")
     board = tmp_path / "near.board"
     board.write_text(text.replace("5632 KiB", "140 KiB"))  # takes the program, and not a copy of its TOSA too
-    made = tosac.compile(digits.model, board=board, calibration=digits.samples, ethosu_backend="own")
+    made = tosac.compile(digits.model, board=board, calibration=digits.samples)
     before = made.verdict
     assert before.fits
     made.run(digits.x[:2])

@@ -7,9 +7,8 @@ from typing import NoReturn
 
 
 def main() -> NoReturn:
-    from ._library import HERE, find_vela
+    from ._library import HERE
 
-    find_vela()
     if os.name == "nt":  # there execv() returns to the shell at once
         sys.exit(subprocess.run([str(HERE / "_lib" / "tosac.exe"), *sys.argv[1:]]).returncode)
     os.execv(str(HERE / "_lib" / "tosac"), ["tosac", *sys.argv[1:]])

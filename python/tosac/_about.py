@@ -18,7 +18,7 @@ class Target:
     tosa: Optional[str]  #: the profile and extensions of TOSA that it takes
     integers: bool
     floats: bool
-    needs_vela: bool
+    takes_stream: bool
     takes_c: bool  #: its programs are C source
 
 
@@ -54,7 +54,7 @@ def targets() -> list[Target]:
     out, info = [], record(n.tc_target_info)
     while lib.tc_target_at(len(out), ctypes.byref(info)):
         out.append(Target(info.name.decode(), text(info.title) or "", info.spec.decode() or None, bool(info.integers), bool(info.floats),
-                          bool(info.needs_vela), bool(info.takes_c)))
+                          bool(info.takes_stream), bool(info.takes_c)))
     return out
 
 

@@ -87,8 +87,7 @@ def _item(found: dict[str, Any]) -> AdviceItem:
 
 def advise(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, tries: int = 0, example_inputs: Any = None,
            cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
-           reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None, system_config: Optional[str] = None,
-           memory_mode: Optional[str] = None, optimise: Optional[str] = None, ethosu_backend: Optional[str] = None,
+           reference_kernels: bool = False, progress: Progress = None, system: Optional[str] = None, optimise: Optional[str] = None,
            u55_products: bool = False, board: Union[str, os.PathLike, None] = None) -> Advice:
     """What to change in a model or in its settings, each change compiled with the whole program.
 
@@ -98,8 +97,8 @@ def advise(model: Any, target: Optional[str] = None, calibration: Any = None, co
     """
     invented = calibration is None
     context, source, options, _ = asked(model, target, "random:1" if invented else calibration, config, invented, example_inputs=example_inputs,
-                                     cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, ini=vela_ini,
-                                     system_config=system_config, memory_mode=memory_mode, optimise=optimise, backend=ethosu_backend,
+                                     cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, system=system,
+                                     optimise=optimise,
                                      u55_products=u55_products, board=None if board is None else os.fspath(board))
     how = record(n.tc_advise_options, tries=tries)
     out = ctypes.c_void_p()

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._data import is_path
 from ._errors import UnsupportedError, usage
-from ._library import Context, find_vela, lib, n, record, text, utf8
+from ._library import Context, lib, n, record, text, utf8
 from ._model import Dims, Fixed, Model, config_of, make_context, read_model, settled
 from ._progress import Progress, shown
 from ._tensor import Port, port_of
@@ -38,7 +38,6 @@ class Region:
     inferences_per_second: Optional[float] = None
     scratch: Optional[int] = None
     weights: Optional[int] = None
-    maker: Optional[str] = None  #: "tosac" or "Vela": who made its command stream
 
     def __str__(self) -> str:
         cost = f", {self.cycles:.0f} cycles" if self.cycles is not None else ""
@@ -139,9 +138,9 @@ class Explanation:
             i = len(out)
             ports = [tuple(port_of(None, lib.tc_compiled_region_port(self._handle, i, side, k)) for k in range(count))
                      for side, count in ((0, info.n_in), (1, info.n_out))]
-            v = info.vela if info.has_vela else None
+            v = info.stream if info.has_stream else None
             out.append(Region(text(info.name) or "", info.operators, info.tosa_operators, info.transposes, info.bytes_in, info.bytes_out,
-                              *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights, text(info.maker)) if v else ())))
+                              *ports, *((v.cycles, v.macs, v.sram_kib, v.inferences_per_second, v.scratch, v.weights) if v else ())))
         return out
 
     @property
@@ -208,7 +207,7 @@ class Compiled(Explanation):
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
-        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "vela").  Vela runs here."""
+        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "stream")."""
         path = os.fspath(path)
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
@@ -249,7 +248,7 @@ class Compiled(Explanation):
     @property
     def memory(self) -> int:
         """Bytes of the block that the program's values live in; makes the program when there is none yet."""
-        with self._program((n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR, n.TC_OUTPUT_VGF, n.TC_OUTPUT_VELA)):
+        with self._program((n.TC_OUTPUT_TOSA, n.TC_OUTPUT_IR, n.TC_OUTPUT_VGF, n.TC_OUTPUT_STREAM)):
             return self._info().memory
 
     @property
@@ -329,7 +328,7 @@ class Compiled(Explanation):
     def report(self, path: Union[str, os.PathLike, None] = None) -> str:
         """What went where, as text; with a path also as a page (.html) or for programs (.json): doc/report.md.
 
-        The page shows errors on the calibration data, and, compiled with details=True, a cost for every operator."""
+        The page shows errors on the calibration data, and a cost for every operator."""
         if path is None:
             return str(self)
         path = os.fspath(path)
@@ -373,7 +372,6 @@ def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only
           cpu: Union[str, Sequence[str]], dims: Optional[Dims], set: Optional[Fixed], threads: int, reference_kernels: bool, beside: Any = None,
           vectors: Any = None, images: Optional[Mapping[str, str]] = None, **fields: Any) -> tuple[Context, Model, Any, str]:
     """The context, the model, the record of options, and the target."""
-    find_vela()
     calibration = settled(calibration)
     if beside is not None and not isinstance(beside, Compiled):
         raise usage(f"beside={beside!r}: what tosac.compile() gave for the method before is expected")
@@ -388,8 +386,8 @@ def asked(model: Any, target: Optional[str], calibration: Any, config: Any, only
     fields = {k: utf8(v) if isinstance(v, str) else v for k, v in fields.items() if v is not None}
     quant = n.tc_compile_quant(settings=settings, only_if_needed=only_if_needed, keep_odd=fields.pop("keep_odd", False),
                                all_samples=fields.pop("all_samples", False), reset=fields.pop("reset", False))
-    vela = n.tc_compile_vela(**{k: fields.pop(k) for k, _ in n.tc_compile_vela._fields_ if k in fields})
-    options = record(n.tc_compile_options, target=utf8(target), quant=quant, vela=vela, n_cpu=len(stay), **fields)
+    ethosu = n.tc_compile_ethosu(**{k: fields.pop(k) for k, _ in n.tc_compile_ethosu._fields_ if k in fields})
+    options = record(n.tc_compile_options, target=utf8(target), quant=quant, ethosu=ethosu, n_cpu=len(stay), **fields)
     options.cpu = (ctypes.c_char_p * max(len(stay), 1))(*stay)
     ports = [utf8(f"{port}={format}") for port, format in (images or {}).items()]
     options.images, options.n_images = (ctypes.c_char_p * max(len(ports), 1))(*ports), len(ports)
@@ -415,11 +413,10 @@ def _compiled(model: Any, target: Optional[str], calibration: Any, config: Any, 
 
 
 def compile(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
-            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True, details: bool = False, regions_only: bool = False,
-            keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, vela_ini: Optional[str] = None,
-            system_config: Optional[str] = None, memory_mode: Optional[str] = None, optimise: Optional[str] = None,
-            ethosu_backend: Optional[str] = None, u55_products: bool = False, share_weights: bool = False,
-            vela_timeout: float = 0, refusal_seconds: float = 0, max_scratch: int = 0, method: Optional[str] = None,
+            cpu: Union[str, Sequence[str]] = (), check: bool = False, strict: bool = False, execute: bool = True,
+            keep_odd_samples: bool = False, all_samples: bool = False, reset: bool = False, dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0, reference_kernels: bool = False, progress: Progress = None, system: Optional[str] = None,
+            optimise: Optional[str] = None,
+            u55_products: bool = False, share_weights: bool = False, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None,
             shaders: Optional[str] = None, images: Optional[Mapping[str, str]] = None) -> Compiled:
     """Compile a model for a target, or for a board.
@@ -434,18 +431,14 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     set: inputs that are constants, by name: a number, a bool, an array or the path of a .npy; the program does not have them
     check: run the program before and after every step, and compare
     strict: a part that the target refuses is an error; else it goes to the CPU with a warning
-    refusal_seconds: that finding such a part may take; 0: a minute
     execute: run what is written beside the float model, on a few samples (`Compiled.accuracy`); Ethos-U: and every command stream on one
         beside the program that it was made of.  False leaves it out, streams are verified only
     keep_odd_samples: set no calibration sample aside, however far it is from the others
     all_samples: keep none back to measure `Compiled.accuracy` on: quicker, and optimistic (doc/calibration.md)
     reset: start every calibration sample from the model's initial state
-    ethosu_backend: who makes Ethos-U command streams: "own", "vela", or "auto": our own where it takes the region, then Vela where it is
-        installed, then the CPU
-    u55_products: own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
+    system: Ethos-U: the system around it, "CONFIG,MODE", "MODE" or "FILE:CONFIG,MODE" (doc/compile.md); else the board's or the target's
+    u55_products: Ethos-U55 and U65: products of two activations as convolutions; not tried on silicon
     share_weights: Ethos-U, several methods: this one takes the weights of those before it, and a .pte has them once; all methods must say so
-    details: keep what `report()` tells of every operator's cost; Vela takes longer
-    regions_only: regions as TOSA are enough: Vela is not run until something is saved that needs it
     progress: a function of (what, done, total), or True or False; by default shown on terminals and in notebooks
     method, beside: its name in a .pte of several methods, and the method compiled before it: buffers that share a name are one, and what is
         saved of the last method holds them all
@@ -458,18 +451,18 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
-                     keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, details=details, regions_only=regions_only, backend=ethosu_backend, u55_products=u55_products, share_weights=share_weights, ini=vela_ini, system_config=system_config, memory_mode=memory_mode,
-                     optimise=optimise, timeout=float(vela_timeout), refusal_seconds=float(refusal_seconds), max_scratch=max_scratch, method=method,
+                     keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, u55_products=u55_products, share_weights=share_weights, system=system,
+                     optimise=optimise, max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
                      shaders=shaders, images=images)
 
 
 def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,
             cpu: Union[str, Sequence[str]] = (), dims: Optional[Dims] = None, set: Optional[Fixed] = None, threads: int = 0,
-            reference_kernels: bool = False, progress: Progress = None, ethosu_backend: Optional[str] = None, u55_products: bool = False,
+            reference_kernels: bool = False, progress: Progress = None, u55_products: bool = False,
             board: Union[str, os.PathLike, None] = None) -> Explanation:
     """What goes where and why, before anything is written.  Without calibration data numbers are invented: only ranges follow from them."""
     invented = calibration is None
     return _compiled(model, target, "random:1" if invented else calibration, config, invented, progress, Explanation,
-                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True, regions_only=True,
-                     backend=ethosu_backend, u55_products=u55_products, board=os.fspath(board) if board is not None else None)
+                     example_inputs=example_inputs, cpu=cpu, dims=dims, set=set, threads=threads, reference_kernels=reference_kernels, no_execute=True,
+                     u55_products=u55_products, board=os.fspath(board) if board is not None else None)

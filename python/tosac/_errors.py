@@ -80,7 +80,7 @@ class UnsupportedError(TosacError, NotImplementedError):
 
 
 class ToolError(TosacError):
-    """An external tool, such as Vela, is missing or failed."""
+    """Something that is needed is missing or failed."""
 
     status = 4
 

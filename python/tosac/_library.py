@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import os
 import queue
-import shutil
 import sys
 import threading
 import weakref
@@ -40,17 +39,6 @@ def text(value: Optional[bytes]) -> Optional[str]:
 
 def version() -> str:
     return text(lib.tc_version()).split()[-1]
-
-
-def find_vela() -> None:
-    """Vela as pip put it beside this interpreter, where the user's PATH does not have it."""
-    if os.environ.get("TOSAC_VELA") or shutil.which("vela"):
-        return
-    name, scripts = ("vela.exe", "Scripts") if os.name == "nt" else ("vela", "bin")
-    for folder in dict.fromkeys((Path(sys.executable).parent, Path(sys.prefix) / scripts)):
-        if os.access(folder / name, os.X_OK):
-            os.environ["TOSAC_VELA"] = str(folder / name)
-            return
 
 
 def record(kind: type, **fields: Any) -> Any:
@@ -160,4 +148,4 @@ def utf8(value: Optional[str]) -> Optional[bytes]:
     return None if value is None else os.fsencode(value)
 
 
-__all__ = ["Context", "TosacError", "find_vela", "lib", "n", "record", "text", "utf8", "version"]
+__all__ = ["Context", "TosacError", "lib", "n", "record", "text", "utf8", "version"]

@@ -189,9 +189,6 @@ static tc_status begin(tc_advisor *a, const tc_model *model, const tc_compile_op
     a->readers = ti_arena_copy(&ctx->arena, ti_graph_readers(ctx, a->g),
                                a->g->n_val * sizeof *a->readers);
     a->data = a->options.quant.samples && !ti_dataset_invented(a->options.quant.samples);
-    if (!a->options.vela.backend)
-        a->options.vela.backend = "own";
-    a->options.regions_only = false;
     a->options.no_execute = !a->data;
     TC_TRY(tc_compile(ctx, a->model, &a->options, &a->compiled));
     a->target = a->compiled->target;

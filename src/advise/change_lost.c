@@ -115,7 +115,7 @@ static bool multiplies_activations(const tc_graph *g, const tc_node *node)
 
 void ti_find_products(tc_advisor *a, const tc_advice_kind *kind)
 {
-    if (a->target.machine->forms != TC_FORMS_U55 || a->options.vela.u55_products)
+    if (a->target.machine->forms != TC_FORMS_U55 || a->options.ethosu.u55_products)
         return;
     size_t *at = tc_new_n(&a->ctx->scratch, size_t, a->g->n_node), n = 0;
     for (size_t k = 0; k < a->g->n_node; k++)
@@ -124,13 +124,13 @@ void ti_find_products(tc_advisor *a, const tc_advice_kind *kind)
     if (n)
         ti_propose(a, kind, at, n, "%zu product%s of activations as convolutions", n,
                    n == 1 ? "" : "s")
-            ->option = "--u55-products";
+            ->option = "--optimise products";
 }
 
 tc_status ti_change_products(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
     (void)a, (void)p;
-    to->options.vela.u55_products = true;
+    to->options.ethosu.u55_products = true;
     return TC_OK;
 }
 

@@ -8,7 +8,7 @@
 
 static const char *goal_of(const tc_advisor *a)
 {
-    const char *goal = a->options.vela.optimise;
+    const char *goal = a->options.ethosu.optimise;
     return goal && ti_text_eq(goal, "Size") ? "Performance" : "Size";
 }
 
@@ -23,7 +23,7 @@ void ti_find_optimise(tc_advisor *a, const tc_advice_kind *kind)
 tc_status ti_change_optimise(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
     (void)a;
-    to->options.vela.optimise = p->word;
+    to->options.ethosu.optimise = p->word;
     return TC_OK;
 }
 
@@ -45,14 +45,15 @@ void ti_find_memory_modes(tc_advisor *a, const tc_advice_kind *kind)
             continue;
         tc_proposal *p = ti_propose(a, kind, NULL, 0, "%s", modes[i].words);
         p->word = modes[i].name;
-        p->option = ti_text_format(&a->ctx->arena, "--memory-mode %s", p->word);
+        p->option = ti_text_format(&a->ctx->arena, "--system %s", p->word);
     }
 }
 
 tc_status ti_change_memory_modes(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
-    (void)a;
-    to->options.vela.memory_mode = p->word;
+    tc_system_name system = ti_system_name_read(a->ctx, to->options.ethosu.system);
+    system.mode = p->word;
+    to->options.ethosu.system = ti_system_name_text(a->ctx, &system);
     return TC_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "../fast/float.h"
 #include "../lower/lower.h"
 #include "../target/target.h"
-#include "../wire/tool.h"
 #include "../base/enter.h"
 
 /* ---- targets ---- */
@@ -22,7 +21,7 @@ static void describe(const tc_machine *m, const char *name, const char *spec, bo
                      tc_target_info *out)
 {
     tc_target_info info = {.title = m->title,
-                           .needs_vela = m->packing == TC_PACKED_STREAM,
+                           .takes_stream = m->packing == TC_PACKED_STREAM,
                            .takes_c = m->packing == TC_PACKED_C || core};
     snprintf(info.name, sizeof info.name, "%s", name);
     snprintf(info.spec, sizeof info.spec, "%s", spec ? spec : "");
@@ -88,12 +87,9 @@ bool tc_operator_at(size_t i, tc_operator_info *out)
 
 static tc_status look(tc_ctx *ctx, tc_machine_info *out)
 {
+    (void)ctx;
     tc_machine_info info = {.instructions = ti_isa_name(ti_fast_isa()),
-                            .vela_wanted = TC_VELA_VERSION};
-    info.onednn = ti_product_here();
-    info.vela = ti_tool_find(ctx, ti_vela_program());
-    if (info.vela)
-        TC_TRY(ti_vela_version(ctx, &info.vela_version));
+                            .onednn = ti_product_here()};
     ti_fill_record(out, &info, sizeof info);
     return TC_OK;
 }

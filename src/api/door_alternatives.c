@@ -112,7 +112,7 @@ static void add_dims(search *s)
 static void list_ways(search *s)
 {
     const tc_fit *f = s->c->fit;
-    const char *optimise = s->o->vela.optimise;
+    const char *optimise = s->o->ethosu.optimise;
     bool npu = s->c->target.machine->packing == TC_PACKED_STREAM;
     if (npu) {
         add_scratch(s);
@@ -139,7 +139,7 @@ static const char *words_of(tc_ctx *ctx, const way *w)
     if (w->optimise)
         ti_buf_printf(&b, " --optimise %s", w->optimise);
     if (w->memory_mode)
-        ti_buf_printf(&b, " --memory-mode %s", w->memory_mode);
+        ti_buf_printf(&b, " --system %s", w->memory_mode);
     if (w->config)
         ti_buf_printf(&b, " -q %s", w->config);
     for (size_t i = 0; i < r->n_dim && w->quarters; i++)
@@ -153,9 +153,9 @@ static tc_compile_options options_of(const search *s, const way *w)
 {
     tc_compile_options o = *s->o;
     o.on_pass = NULL;
-    o.check = o.details = o.regions_only = false;
+    o.check = false;
     if (w->max_scratch) {
-        o.vela.max_scratch = w->max_scratch;
+        o.ethosu.max_scratch = w->max_scratch;
         o.strict = true; /* else what does not fit goes to the CPU */
     }
     if (s->c->n_frontier) { /* what was found for a goal is not searched for again */
@@ -163,8 +163,10 @@ static tc_compile_options options_of(const search *s, const way *w)
         o.quant.config = NULL;
         o.quant.settings = &s->c->config;
     }
-    o.vela.optimise = w->optimise ? w->optimise : o.vela.optimise;
-    o.vela.memory_mode = w->memory_mode ? w->memory_mode : o.vela.memory_mode;
+    o.ethosu.optimise = w->optimise ? w->optimise : o.ethosu.optimise;
+    tc_system_name system = ti_system_name_read(s->ctx, o.ethosu.system);
+    system.mode = w->memory_mode ? w->memory_mode : system.mode;
+    o.ethosu.system = ti_system_name_text(s->ctx, &system);
     if (w->config) {
         o.quant.config = w->config;
         o.quant.settings = NULL;

@@ -7,6 +7,7 @@
 #include "../drive/driver.h"
 #include "../drive/many_sizes.h"
 #include "../drive/model.h"
+#include "../drive/own_backend.h"
 #include "../drive/payload.h"
 
 static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_t n)
@@ -42,7 +43,7 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
 }
 
 /* A goal takes the place of settings. */
-static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_backend backend,
+static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_ethosu_options *e,
                              tc_compile_request *r, tc_frontier_row **rows, size_t *n)
 {
     tc_goal goal = {.sqnr_db = o->goal.sqnr_db,
@@ -51,10 +52,9 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_backen
                     .flash = o->goal.flash,
                     .seconds = o->goal.seconds,
                     .labels = ti_intern_text(ctx, o->goal.labels),
-                    .backend = backend,
-                    .ini = o->vela.ini,
-                    .system_config = o->vela.system_config,
-                    .memory_mode = o->vela.memory_mode};
+                    .ini = e->ini,
+                    .system_config = e->system_config,
+                    .memory_mode = e->memory_mode};
     tc_target target;
     TC_TRY(ti_target_parse(ctx, r->target, &target));
     goal.best = r->config && ti_text_eq(r->config, "best") && r->calib &&
@@ -69,48 +69,27 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, tc_backen
     return TC_OK;
 }
 
-static tc_status find_backend(tc_ctx *ctx, const char *name, tc_backend *out)
-{
-    static const char *const names[] = {
-        [TC_BACKEND_AUTO] = "auto", [TC_BACKEND_OWN] = "own", [TC_BACKEND_VELA] = "vela"};
-    *out = TC_BACKEND_AUTO;
-    for (size_t i = 0; name && i < TC_COUNT(names); i++)
-        if (ti_text_eq(name, names[i])) {
-            *out = (tc_backend)i;
-            return TC_OK;
-        }
-    return name ? ti_usage(ctx, "--ethosu-backend %s: expected auto, own or vela", name) : TC_OK;
-}
-
-/* What the makers of command streams will be told, before anything that takes time. */
-static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_compile_options *o,
-                              tc_backend *backend)
+/* What the back end will be told, before anything that takes time. */
+static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_ethosu_options *o)
 {
     tc_target target;
     tc_verdicts *unused;
     TC_TRY(ti_target_parse(ctx, target_name, &target));
-    TC_TRY(find_backend(ctx, o->vela.backend, backend));
-    if (o->vela.optimise && target.machine->packing == TC_PACKED_STREAM &&
-        !ti_text_eq(o->vela.optimise, "Performance") && !ti_text_eq(o->vela.optimise, "Size"))
-        return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
-    return ti_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
-                           o->vela.memory_mode, &unused);
+    if (o->optimise && target.machine->packing == TC_PACKED_STREAM &&
+        !ti_text_eq(o->optimise, "Performance") && !ti_text_eq(o->optimise, "Size"))
+        return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->optimise);
+    return ti_verdicts_for(ctx, &target, o->ini, o->system_config, o->memory_mode, &unused);
 }
 
-/* What is refused changes the program: makers are asked before anything is told of it, and the core
- * beside an Ethos-U has the rest.  Where there is no Vela and nothing else will do, only a file that
- * needs it says so. */
+/* What is refused changes the program: the back end is asked before anything is told of it, and the
+ * core beside an Ethos-U has the rest. */
 static tc_status make_streams(tc_ctx *ctx, tc_compiled *c)
 {
-    tc_trial trial;
     if (c->target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
-    ti_trial_begin(ctx, &trial);
-    tc_status here = c->ethosu.backend == TC_BACKEND_VELA ? ti_vela_here(ctx) : TC_OK;
-    ti_trial_end(ctx, &trial);
-    if (here == TC_OK && c->n_region)
+    if (c->n_region)
         TC_TRY(ti_pack_regions(ctx, c));
-    return here == TC_OK ? ti_core_part(ctx, c) : TC_OK;
+    return ti_core_part(ctx, c);
 }
 
 /* Only C for a Cortex-M has a choice. */
@@ -157,8 +136,21 @@ static tc_status check_images(tc_ctx *ctx, const tc_model *model, const tc_compi
     return ti_image_ports_read(ctx, ti_main(model->module), o->images, o->n_images, out);
 }
 
+static tc_ethosu_options ethosu_of(tc_ctx *ctx, const tc_compile_options *o)
+{
+    tc_system_name system = ti_system_name_read(ctx, o->ethosu.system);
+    return (tc_ethosu_options){.products = o->ethosu.u55_products,
+                               .share_weights = o->ethosu.share_weights,
+                               .ini = system.ini,
+                               .system_config = system.config,
+                               .memory_mode = system.mode,
+                               .optimise = ti_intern_text(ctx, o->ethosu.optimise),
+                               .max_scratch = o->ethosu.max_scratch};
+}
+
 /* What the caller leaves open is the board's. */
-static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board **out)
+static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, tc_ethosu_options *e,
+                            const tc_board **out)
 {
     tc_target target;
     *out = NULL;
@@ -171,34 +163,25 @@ static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, const tc_board *
     TC_TRY(ti_target_parse(ctx, o->target, &target));
     if (target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
-    if (!o->vela.ini && !o->vela.system_config) {
-        o->vela.ini = board->ini;
-        o->vela.system_config = board->system_config;
+    if (!e->ini && !e->system_config) {
+        e->ini = board->ini;
+        e->system_config = board->system_config;
     }
-    if (!o->vela.memory_mode)
-        o->vela.memory_mode = board->memory_mode;
+    if (!e->memory_mode)
+        e->memory_mode = board->memory_mode;
     return TC_OK;
 }
 
 /* From the request to what its target loads. */
-static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o, tc_backend backend,
-                                 const tc_board *board, tc_compile_request *r, tc_compiled **out)
+static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o,
+                                 const tc_ethosu_options *e, const tc_board *board,
+                                 tc_compile_request *r, tc_compiled **out)
 {
     tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
-    TC_TRY(settle_goal(ctx, o, backend, r, &frontier, &n_frontier));
-    c->ethosu = (tc_ethosu_options){.backend = backend,
-                                    .products = o->vela.u55_products,
-                                    .share_weights = o->vela.share_weights,
-                                    .ini = ti_intern_text(ctx, o->vela.ini),
-                                    .system_config = ti_intern_text(ctx, o->vela.system_config),
-                                    .memory_mode = ti_intern_text(ctx, o->vela.memory_mode),
-                                    .optimise = ti_intern_text(ctx, o->vela.optimise),
-                                    .timeout = o->vela.timeout,
-                                    .search = o->vela.refusal_seconds,
-                                    .max_scratch = o->vela.max_scratch,
-                                    .notes = o->details};
+    TC_TRY(settle_goal(ctx, o, e, r, &frontier, &n_frontier));
+    c->ethosu = *e;
     TC_TRY(ti_compile(ctx, r, c));
     c->board = board;
     c->frontier = frontier;
@@ -209,19 +192,19 @@ static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o, tc_ba
     c->places = o->locations;
     c->vectors = o->vectors;
     c->model = ti_model_of(ctx, r->model, c->module);
-    if (!o->regions_only || backend == TC_BACKEND_OWN)
-        TC_TRY(make_streams(ctx, c));
+    TC_TRY(make_streams(ctx, c));
     *out = c;
     return TC_OK;
 }
 
 /* The same model at every size of a list, as methods of one program. */
-static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, tc_backend backend,
-                               const tc_board *board, const tc_compile_request *request,
-                               tc_compiled **out)
+static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
+                               const tc_ethosu_options *ethosu, const tc_board *board,
+                               const tc_compile_request *request, tc_compiled **out)
 {
     const tc_module *m = request->module;
     tc_compile_options o = *options;
+    tc_ethosu_options e = *ethosu;
     tc_compile_request r = *request;
     tc_size_choice *choice;
     tc_sized_data *part;
@@ -235,7 +218,7 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, t
     r.largest = ti_ready_at(ctx, &r, m, most);
     TC_TRY(ti_observe_sizes(ctx, m, part + 1, n_part - 1, &r));
     r.record_quantization = true;
-    o.vela.share_weights = true;
+    e.share_weights = true;
     tc_compiled *first = NULL;
     for (size_t k = 0; k < n; k++) {
         tc_compiled *c;
@@ -245,7 +228,7 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options, t
         r.beside = o.beside;
         r.own_samples = k && choice[k].data;
         r.calib = r.own_samples ? choice[k].data : part[0].data;
-        TC_TRY(compile_request(ctx, &o, backend, board, &r, &c));
+        TC_TRY(compile_request(ctx, &o, &e, board, &r, &c));
         first = first ? first : c;
         r.first = first;
         r.record_quantization = false;
@@ -272,12 +255,12 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_pass_hook hook = {o.on_pass, o.user};
     tc_trace trace = ti_hook_trace(&hook);
     const tc_board *board;
-    TC_TRY(take_board(ctx, &o, &board));
+    tc_ethosu_options e = ethosu_of(ctx, &o);
+    TC_TRY(take_board(ctx, &o, &e, &board));
     if (!o.target)
         return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
-    tc_backend backend;
-    TC_TRY(check_ethosu(ctx, o.target, &o, &backend));
+    TC_TRY(check_ethosu(ctx, o.target, &e));
     TC_TRY(check_kernels(ctx, &o));
     tc_shaders shaders;
     TC_TRY(check_shaders(ctx, &o, &shaders));
@@ -305,8 +288,8 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .n_image = o.n_images,
                             .method = ti_intern_text(ctx, o.method),
                             .beside = o.beside};
-    return is_listed(r.module) ? compile_sizes(ctx, &o, backend, board, &r, out)
-                               : compile_request(ctx, &o, backend, board, &r, out);
+    return is_listed(r.module) ? compile_sizes(ctx, &o, &e, board, &r, out)
+                               : compile_request(ctx, &o, &e, board, &r, out);
 }
 
 tc_compiled *tc_compiled_beside(const tc_compiled *compiled)
@@ -326,13 +309,14 @@ static tc_status run_stages(tc_ctx *ctx, tc_model *model, const char *passes,
     tc_compile_options o = TC_TAKE(tc_compile_options, options);
     tc_pass_hook hook = {o.on_pass, o.user};
     tc_trace trace = ti_hook_trace(&hook);
-    tc_target target;
+    tc_compiled *c = tc_new(&ctx->arena, tc_compiled);
     tc_config config;
     tc_samples samples;
     tc_job job = {.cpu = o.cpu, .n_cpu = o.n_cpu, .config = o.quant.settings};
     if (o.target) {
-        TC_TRY(ti_target_parse(ctx, ti_intern_text(ctx, o.target), &target));
-        job.target = &target;
+        TC_TRY(ti_target_parse(ctx, ti_intern_text(ctx, o.target), &c->target));
+        TC_TRY(ti_own_judges(ctx, c));
+        job.target = &c->target;
     }
     if (!job.config) {
         TC_TRY(ti_config_read(ctx, o.quant.config, &config));

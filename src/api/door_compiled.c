@@ -97,9 +97,9 @@ bool tc_compiled_accuracy(const tc_compiled *compiled, size_t i, tc_accuracy *ou
     return 1;
 }
 
-static tc_vela_figures figures(const tc_ethosu_job *job)
+static tc_stream_figures figures(const tc_ethosu_job *job)
 {
-    return (tc_vela_figures){.cycles = job->cycles,
+    return (tc_stream_figures){.cycles = job->cycles,
                              .macs = job->macs,
                              .sram_kib = job->sram_kib,
                              .inferences_per_second = job->inferences_per_second,
@@ -125,10 +125,8 @@ bool tc_compiled_region(const tc_compiled *compiled, size_t i, tc_region_info *o
                            .n_in = g->n_in,
                            .n_out = g->n_out};
     if (c->jobs) {
-        info.has_vela = 1;
-        info.vela = figures(&c->jobs[i]);
-        info.maker = c->jobs[i].own ? "tosac" : "Vela";
-        info.maker_version = c->jobs[i].version;
+        info.has_stream = 1;
+        info.stream = figures(&c->jobs[i]);
     }
     ti_fill_record(out, &info, sizeof info);
     return 1;

@@ -15,11 +15,6 @@ const char *tc_output_extension(tc_output kind)
     return k ? k->extension : NULL;
 }
 
-tc_status tc_output_ready(tc_ctx *ctx, const char *target, tc_output kind)
-{
-    TC_ENTER(ctx, ti_output_here(ctx, target, kind));
-}
-
 static tc_status make_in_memory(tc_ctx *ctx, tc_compiled *c, tc_output kind, size_t *count)
 {
     TC_TRY(ti_make_files(ctx, c, kind, NULL));

@@ -170,11 +170,23 @@ void ti_hold_keep(tc_ctx *ctx, tc_hold t)
     ti_tell_messages(ctx, false);
 }
 
-const char *ti_hold_drop(tc_ctx *ctx, tc_hold t)
+static const tc_message *first_error(const tc_ctx *ctx, tc_hold t)
 {
     const tc_message *m = t.last ? t.last->next : ctx->first_message;
     while (m && m->is.severity != TC_SEVERITY_ERROR)
         m = m->next;
+    return m;
+}
+
+const char *ti_hold_node(const tc_ctx *ctx, tc_hold t)
+{
+    const tc_message *m = first_error(ctx, t);
+    return m && m->is.loc ? m->is.loc->node : NULL;
+}
+
+const char *ti_hold_drop(tc_ctx *ctx, tc_hold t)
+{
+    const tc_message *m = first_error(ctx, t);
     const char *why = m ? ti_text_format(&ctx->arena, "%s [%s]", m->is.text, m->is.id) : "";
     ctx->messages.size = t.size;
     ctx->n_error = t.errors;
@@ -252,7 +264,7 @@ static const char *render(tc_ctx *ctx, const tc_loc *loc, const char *kind, cons
 
 void ti_trial_begin(tc_ctx *ctx, tc_trial *trial)
 {
-    *trial = (tc_trial){NULL, ctx->trial};
+    *trial = (tc_trial){.outer = ctx->trial};
     ctx->trial = trial;
 }
 
@@ -261,7 +273,8 @@ void ti_trial_end(tc_ctx *ctx, tc_trial *trial)
     ctx->trial = trial->outer;
 }
 
-static void keep_reason(tc_ctx *ctx, tc_diag_id id, const char *format, va_list args)
+static void keep_reason(tc_ctx *ctx, const tc_loc *loc, tc_diag_id id, const char *format,
+                        va_list args)
 {
     if (ctx->trial->why)
         return;
@@ -275,13 +288,14 @@ static void keep_reason(tc_ctx *ctx, tc_diag_id id, const char *format, va_list 
         if ((unsigned char)text[i] < ' ')
             text[i] = '?';
     ctx->trial->why = ti_text_format(&ctx->arena, "%s [%s]", text, tag_of[id]);
+    ctx->trial->node = loc ? loc->node : NULL;
 }
 
 #define TRIED(number, came_to)                                                                     \
     if (ctx->trial) {                                                                              \
         va_list tried;                                                                             \
         va_start(tried, format);                                                                   \
-        keep_reason(ctx, number, format, tried);                                                   \
+        keep_reason(ctx, loc, number, format, tried);                                               \
         va_end(tried);                                                                             \
         return came_to;                                                                            \
     }

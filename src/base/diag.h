@@ -43,7 +43,7 @@ struct tc_ctx {
     bool repeated;  /* the last warning had been given before, and gets no notes */
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
-    bool reference_kernels; /* --kernels=reference */
+    bool reference_kernels; /* --reference */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_mapped *mapped;   /* base/mapped.c */
     bool may_map;               /* large files stay where they are */
@@ -74,7 +74,8 @@ TC_MUST_USE tc_status ti_tell_progress(tc_ctx *ctx, const char *what, size_t don
 void ti_tell_messages(tc_ctx *ctx, bool all);
 
 /* Deferred messages: from `begin` on they are held back; `keep` gives them, `drop` discards them
- * and returns the first error's text ("": there was none). */
+ * and returns the first error's text ("": there was none).  ti_hold_node: the node that it is
+ * about; NULL: none. */
 typedef struct tc_hold {
     size_t size, errors, warnings, muted, n_message;
     struct tc_message *last;
@@ -84,6 +85,7 @@ typedef struct tc_hold {
 tc_hold ti_hold_begin(tc_ctx *ctx);
 void ti_hold_keep(tc_ctx *ctx, tc_hold hold);
 const char *ti_hold_drop(tc_ctx *ctx, tc_hold hold);
+const char *ti_hold_node(const tc_ctx *ctx, tc_hold hold);
 
 /* A room's record, zeroed at first use; an attempt restores it. */
 void *ti_ctx_own(tc_ctx *ctx, tc_own which, size_t size);
@@ -105,6 +107,7 @@ static inline const char *ti_intern_text(tc_ctx *ctx, const char *text)
  * is kept as "what was found [id]". */
 typedef struct tc_trial {
     const char *why; /* NULL: no error so far; in the arena */
+    const char *node; /* that the error is about; or NULL */
     struct tc_trial *outer;
 } tc_trial;
 void ti_trial_begin(tc_ctx *ctx, tc_trial *trial);

@@ -72,14 +72,14 @@ typedef struct cli_option {
     const char *value; /* what stands for its value in the help: "N"; NULL for a flag */
     cli_option_kind kind;
     size_t at; /* offset of its field */
-    const char *help;
+    const char *help; /* NULL: it is not listed */
 } cli_option;
 
 /* Options that every verb understands. */
 typedef struct cli_common {
-    bool help, version, json, quiet, round;
+    bool help, version, json, quiet, round, reference;
     int64_t threads;
-    const char *kernels, *signature, *dynamic_range;
+    const char *signature, *dynamic_range;
     cli_texts dims, shapes, sets;
 } cli_common;
 
@@ -106,6 +106,11 @@ typedef struct cli {
     char **argv;
 } cli;
 
+/* A title in the help, above the option that it begins with. */
+typedef struct cli_group {
+    const char *first, *title;
+} cli_group;
+
 /* One row per verb.  A verb's record is zeroed, filled from its options, and handed to `run`. */
 typedef struct cli_verb {
     const char *name;
@@ -114,6 +119,7 @@ typedef struct cli_verb {
     const char *help;         /* further lines, or NULL */
     int least, most;          /* arguments that are not options */
     const cli_option *option; /* ended by a row without name */
+    const cli_group *group;   /* likewise; or NULL */
     size_t record;            /* size of the verb's record */
     tc_status (*run)(cli *c, const void *record, const cli_texts *args);
 } cli_verb;
@@ -135,10 +141,6 @@ void cli_dump_options(const cli_verb *const *verb, size_t n);
  * it is the beginning of, before one with few letters changed. */
 const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                         const void *from);
-
-/* TOSAC_VELA becomes the Vela that tools/setup.sh brought beside the command, where no other is
- * named or on PATH. */
-void cli_find_vela(void);
 
 /* ---- saying things ---- */
 

@@ -27,7 +27,7 @@ static void json_target(cli_json_out *out, const tc_target_info *t)
     cli_json_put_text(out, "tosa", *t->spec ? t->spec : NULL);
     cli_json_put_bool(out, "integers", t->integers);
     cli_json_put_bool(out, "floats", t->floats);
-    cli_json_put_bool(out, "needs_vela", t->needs_vela);
+    cli_json_put_bool(out, "takes_stream", t->takes_stream);
     cli_json_put_bool(out, "takes_c", t->takes_c);
     cli_json_close(out, '}');
 }
@@ -46,7 +46,7 @@ static tc_status run_targets(cli *c, const void *record, const cli_texts *args)
             json_target(&out, &t);
         else
             printf("%-18s %-10s %-20s %s%s\n", t.name, t.title, kind_of(&t), t.spec,
-                   t.needs_vela ? ", as a command stream" : t.takes_c ? ", as C" : "");
+                   t.takes_stream ? ", as a command stream" : t.takes_c ? ", as C" : "");
     }
     if (c->common.json)
         cli_json_close(&out, ']');

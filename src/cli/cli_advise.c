@@ -52,7 +52,7 @@ static const cli_option options[] = {
     CLI_ROW_CALIB(advise_options,
                   "calibration data (default: random data, and nothing is said of accuracy)"),
     CLI_ROWS_SETTINGS(advise_options),
-    CLI_ROWS_VELA(advise_options),
+    CLI_ROWS_ETHOSU(advise_options),
     {"--report", NULL, "FILE", CLI_TEXT, offsetof(advise_options, report), CLI_REPORT_HELP},
     {0},
 };

@@ -17,9 +17,8 @@ static const cli_option common_option[] = {
      "data may be rounded to the input's type (float64 arrays for a float32 input)"},
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
-    {"--kernels", NULL, "WHICH", CLI_TEXT, COMMON(kernels),
-     "reference: only our own kernels, bit-exact on every machine; cmsis-nn (compile --emit c, "
-     "Cortex-M): its functions in the place of ours"},
+    {"--reference", NULL, NULL, CLI_FLAG, COMMON(reference),
+     "run on our own kernels alone, bit-exact on every machine"},
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
      "a dynamic size of the model; repeat for more"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),
@@ -153,30 +152,61 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     return TC_OK;
 }
 
+/* Options of 0.1, and what says the same; NULL: there is nothing to say any more. */
+static const struct {
+    const char *was, *is;
+} renamed[] = {
+    {"--ethosu-backend", NULL},
+    {"--vela-timeout", NULL},
+    {"--refusal-seconds", NULL},
+    {"--vela-ini", "--system FILE"},
+    {"--system-config", "--system CONFIG"},
+    {"--memory-mode", "--system MODE"},
+    {"--u55-products", "--optimise products"},
+    {"--target-sqnr", "--goal sqnr=DB"},
+    {"--target-drop", "--goal drop=POINTS"},
+    {"--max-cycles", "--goal cycles=N"},
+    {"--max-flash", "--goal flash=BYTES"},
+    {"--budget", "--goal time=TIME"},
+    {"--dump-after", "--dump-dir DIR"},
+    {"--kernels", "--reference"},
+};
+
+/* Says what an option of 0.1 has become; false: it is none. */
+static bool tell_renamed(cli *c, const cli_verb *verb, const char *bare)
+{
+    bool is_common;
+    const char *inside;
+    for (size_t i = 0; i < CLI_COUNT(renamed); i++) {
+        const char *is = renamed[i].is;
+        if (!cli_is(bare, renamed[i].was))
+            continue;
+        char *name = cli_format("%s", is ? is : "");
+        name[strcspn(name, " ")] = 0;
+        if (is && !find(verb, name, &is_common, &inside))
+            return false;
+        if (is)
+            cli_note(c, "it is '%s' now", is);
+        else
+            cli_note(c, "it is gone: every command stream is tosac's own");
+        return true;
+    }
+    return false;
+}
+
 static tc_status unknown_option(cli *c, const cli_verb *verb, const char *word)
 {
     char *bare = cli_format("%s", word);
     bare[strcspn(bare, "=")] = 0;
     tc_status status = cli_usage(c, "'tosac %s' has no option '%s'", verb->name, bare);
+    if (tell_renamed(c, verb, bare))
+        return status;
     const char *near = cli_nearest(bare, option_name, verb);
     if (near)
         cli_note(c, "did you mean '%s'?", near);
     else
         cli_note(c, "'tosac %s --help' lists them", verb->name);
     return status;
-}
-
-static tc_status check_kernels(cli *c, const cli_verb *verb)
-{
-    const char *which = c->common.kernels;
-    if (!which || cli_is(which, "reference"))
-        return TC_OK;
-    if (!cli_is(which, "cmsis-nn"))
-        return cli_usage(c, "--kernels takes 'reference' or 'cmsis-nn', not '%s'", which);
-    return cli_is(verb->name, "compile")
-               ? TC_OK
-               : cli_usage(c, "--kernels cmsis-nn is for C that is compiled for a Cortex-M, not for 'tosac %s'",
-                           verb->name);
 }
 
 tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int first, void *record,
@@ -207,7 +237,6 @@ tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int fir
         if (common->help || common->version)
             return TC_OK;
     }
-    CLI_TRY(check_kernels(c, verb));
     if ((int)args->n < verb->least || (int)args->n > verb->most) {
         if (!verb->most)
             return cli_usage(c, "'tosac %s' takes no argument, not '%s'", verb->name, args->v[0]);
@@ -233,8 +262,13 @@ void cli_help(const cli_verb *verb)
         printf("\n%s", verb->help);
     printf("\n");
     const cli_option *option;
-    for (size_t i = 0; (option = option_at(i, verb)); i++)
-        help_row(option);
+    for (size_t i = 0; (option = option_at(i, verb)); i++) {
+        for (const cli_group *g = verb->group; g && g->first; g++)
+            if (cli_is(g->first, option->name))
+                printf("%s%s:\n", i ? "\n" : "", g->title);
+        if (option->help)
+            help_row(option);
+    }
 }
 
 /* ---- the tables for other programs ---- */
@@ -269,7 +303,8 @@ static void dump_list(cli_json_out *out, const char *name, const cli_option *opt
 {
     cli_json_open(out, name, '[');
     for (; option->name; option++)
-        dump_option(out, option);
+        if (option->help)
+            dump_option(out, option);
     cli_json_close(out, ']');
 }
 

@@ -7,8 +7,9 @@
 typedef struct compile_options {
     cli_asked asked;
     cli_texts input, images;
-    const char *output, *emit, *dump_dir, *dump_after, *report, *preprocess, *etrecord, *shaders;
-    const char *goal_sqnr, *goal_drop, *goal_cycles, *goal_flash, *budget, *labels;
+    const char *output, *emit, *dump_dir, *report, *preprocess, *etrecord, *shaders;
+    const char *labels, *kernels;
+    cli_texts goal;
     int64_t max_scratch;
     bool share_weights;
     bool check, strict, locations, no_execute, keep_odd, all_samples, reset;
@@ -50,7 +51,9 @@ static tc_status find_kind(cli *c, const compile_options *o, tc_output *out)
                     : *extension && n > strlen(extension) && cli_ends(o->output, extension))
             return TC_OK;
     }
-    const char *near = o->emit ? cli_nearest(o->emit, kind_name, NULL) : NULL;
+    const char *near = !o->emit                ? NULL
+                       : cli_is(o->emit, "vela") ? "stream" /* its name in 0.1 */
+                                                 : cli_nearest(o->emit, kind_name, NULL);
     tc_status status =
         o->emit ? cli_usage(c, "--emit %s: unknown kind of file", o->emit)
                 : cli_usage(c, "the kind of file for '%s' is not known from its name: use --emit",
@@ -72,11 +75,8 @@ static tc_status write_output(cli *c, tc_compiled *compiled, tc_output kind, con
     return tc_compiled_set_name(c->ctx, compiled, path);
 }
 
-static tc_compile_options request_of(const compile_options *o, tc_output kind, tc_dataset *data,
-                                     cli_dumper *dumper)
+static tc_compile_options request_of(const compile_options *o, tc_dataset *data, cli_dumper *dumper)
 {
-    bool explorer = o->emit && cli_is(o->emit, "model-explorer");
-    bool packed = o->output && kind != TC_OUTPUT_TOSA && kind != TC_OUTPUT_IR;
     tc_compile_options r = cli_asked_options(&o->asked, data);
     r.check = o->check;
     r.strict = o->strict;
@@ -85,12 +85,10 @@ static tc_compile_options request_of(const compile_options *o, tc_output kind, t
     r.quant.keep_odd = o->keep_odd;
     r.quant.all_samples = o->all_samples;
     r.quant.reset = o->reset;
-    r.on_pass = o->dump_dir || o->dump_after ? cli_dump_pass : NULL;
+    r.on_pass = o->dump_dir ? cli_dump_pass : NULL;
     r.user = dumper;
-    r.vela.max_scratch = o->max_scratch;
-    r.vela.share_weights = o->share_weights;
-    r.details = o->report || explorer;
-    r.regions_only = !(packed || r.details || o->asked.board);
+    r.ethosu.max_scratch = o->max_scratch;
+    r.ethosu.share_weights = o->share_weights;
     return r;
 }
 
@@ -204,29 +202,41 @@ static tc_status share_data(cli *c, const cli_texts *data, bool vectors, method 
     return TC_OK;
 }
 
-/* The goals' numbers, or a message. */
+/* "sqnr=30,cycles=200K,time=10min", or a message. */
 static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options *r)
 {
     const struct {
-        const char *name, *text;
+        const char *name;
         double *to;
-    } goals[] = {{"--target-sqnr", o->goal_sqnr, &r->goal.sqnr_db},
-                 {"--target-drop", o->goal_drop, &r->goal.drop},
-                 {"--max-cycles", o->goal_cycles, &r->goal.cycles},
-                 {"--max-flash", o->goal_flash, &r->goal.flash},
-                 {"--budget", o->budget, &r->goal.seconds}};
-    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
-        if (goals[i].text && (*goals[i].to = cli_amount(goals[i].text)) < 0)
-            return cli_usage(c, "%s '%s': expected a number above 0, such as 30, 200K or 1.5M",
-                             goals[i].name, goals[i].text);
+    } goals[] = {{"sqnr", &r->goal.sqnr_db},
+                 {"drop", &r->goal.drop},
+                 {"cycles", &r->goal.cycles},
+                 {"flash", &r->goal.flash},
+                 {"time", &r->goal.seconds}};
+    cli_texts words = {0};
+    for (size_t i = 0; i < o->goal.n; i++)
+        cli_add_names(&words, o->goal.v[i]);
+    for (size_t k = 0; k < words.n; k++) {
+        const char *equals = strchr(words.v[k], '=');
+        size_t n = equals ? (size_t)(equals - words.v[k]) : 0, i = 0;
+        while (i < CLI_COUNT(goals) &&
+               (strlen(goals[i].name) != n || strncmp(goals[i].name, words.v[k], n) != 0))
+            i++;
+        if (i == CLI_COUNT(goals))
+            return cli_usage(c, "--goal %s: expected sqnr=DB, drop=POINTS, cycles=N, flash=BYTES or time=TIME",
+                             words.v[k]);
+        if ((*goals[i].to = cli_amount(equals + 1)) < 0)
+            return cli_usage(c, "--goal %s: expected a number above 0, such as 30, 200K or 1.5M",
+                             words.v[k]);
+    }
     r->goal.labels = o->labels;
     return TC_OK;
 }
 
 /* C has functions of CMSIS-NN's in the place of ours. */
-static bool calls_library(const cli *c)
+static bool calls_library(const compile_options *o)
 {
-    return c->common.kernels && cli_is(c->common.kernels, "cmsis-nn");
+    return o->kernels && cli_is(o->kernels, "cmsis-nn");
 }
 
 static tc_status compile_method(cli *c, const compile_options *o, tc_output kind,
@@ -238,14 +248,14 @@ static tc_status compile_method(cli *c, const compile_options *o, tc_output kind
     CLI_TRY(tc_model_open(c->ctx, m->path, &open, &m->model));
     CLI_TRY(cli_data_by(c, &m->calib, o->preprocess, false, &m->data));
     CLI_TRY(cli_data_by(c, &m->input, o->preprocess, false, &m->vectors));
-    tc_compile_options request = request_of(o, kind, m->data, dumper);
+    tc_compile_options request = request_of(o, m->data, dumper);
     request.vectors = m->vectors;
     request.method = m->name;
     request.beside = beside;
     request.shaders = o->shaders;
     request.images = o->images.v;
     request.n_images = o->images.n;
-    request.kernels = calls_library(c) ? c->common.kernels : NULL;
+    request.kernels = calls_library(o) ? o->kernels : NULL;
     CLI_TRY(read_goals(c, o, &request));
     m->request = request;
     CLI_TRY(tc_compile(c->ctx, m->model, &request, &m->compiled));
@@ -309,13 +319,13 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     if (o->etrecord && (!o->output || explorer || !program))
         return cli_usage(c, "--etrecord goes with a .pte or .bpte: -o OUT.pte");
     CLI_TRY(cli_try_output(c, o->etrecord));
-    if (calls_library(c) && (!o->output || explorer || *kind != TC_OUTPUT_C))
+    if (calls_library(o) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
-    CLI_TRY(cli_dump_known(c, o->dump_after));
-    return cli_needs_vela(&o->asked) && (o->output || o->report) /* the report tells of a whole program */
-               ? tc_output_ready(c->ctx, o->asked.target,
-                                 o->output && !explorer ? *kind : TC_OUTPUT_PTE)
-               : TC_OK;
+    if (o->kernels && cli_is(o->kernels, "reference"))
+        return cli_usage(c, "--reference is '--reference' now");
+    if (o->kernels && !calls_library(o) && !cli_is(o->kernels, "plain"))
+        return cli_usage(c, "--kernels takes 'plain' or 'cmsis-nn', not '%s'", o->kernels);
+    return TC_OK;
 }
 
 /* A line for each method, or JSON: of several a list. */
@@ -368,7 +378,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 {
     compile_options own = *(const compile_options *)record, *o = &own;
     tc_output kind = TC_OUTPUT_TOSA;
-    cli_dumper dumper = {.c = c, .folder = o->dump_dir, .after = o->dump_after};
+    cli_dumper dumper = {.c = c, .folder = o->dump_dir};
     size_t n = args->n;
     method *m = cli_memory(n, sizeof *m);
     for (size_t i = 0; i < n; i++)
@@ -413,38 +423,39 @@ static const cli_option options[] = {
     {"--output", "-o", "OUT", CLI_TEXT, AT(output), "the file to write; its extension says which "
                                                     "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
-     "what to write, whatever the extension: tosa, vgf, vela, pte, pte+tosa, c, ir, "
+     "what to write, whatever the extension: tosa, vgf, stream, pte, pte+tosa, c, ir, "
      "tflite, bpte, model-explorer"},
-    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
-                                   "one method: NAME=DATA"),
     {"--input", "-i", "DATA", CLI_TEXTS, AT(input),
      ".bpte: its test vectors, as --calib (default: the calibration samples that the result is run on)"},
+    {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
+     "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
+    {"--etrecord", NULL, "FILE", CLI_TEXT, AT(etrecord),
+     ".pte, .bpte: write an ETRecord for ExecuTorch's Inspector, too; implies --locations"},
+    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
+     "write the graph after each pass that changed it, each region's .tosa, and trace.json"},
+    CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
+                                   "one method: NAME=DATA"),
     {"--preprocess", NULL, "RULES", CLI_TEXT, AT(preprocess), CLI_PREPROCESS_HELP},
     CLI_ROWS_SETTINGS(compile_options),
+    {"--goal", NULL, "WHAT=N,...", CLI_TEXTS, AT(goal),
+     "search the bits of each value and weight: sqnr=DB at least, drop=POINTS of top-1 accuracy, cycles=N "
+     "or flash=BYTES at most; time=10min to search"},
+    {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
+     "the labels of the calibration samples: .npy, text, or by-folder; --report tells top-1 then"},
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
     {"--all-samples", NULL, NULL, CLI_FLAG, AT(all_samples),
      "keep none back to measure on: quicker, and the figure is optimistic"},
     CLI_ROW_RESET(AT(reset)),
-    {"--target-sqnr", NULL, "DB", CLI_TEXT, AT(goal_sqnr),
-     "search the bits of each value and weight for at least so many dB on calibration samples"},
-    {"--target-drop", NULL, "POINTS", CLI_TEXT, AT(goal_drop),
-     "the same for at most so many points of top-1 accuracy lost, by --labels or against the "
-     "float model"},
-    {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
-     "the labels of the calibration samples: .npy, text, or by-folder; --report tells top-1 then"},
-    {"--max-cycles", NULL, "N", CLI_TEXT, AT(goal_cycles),
-     "Ethos-U, Cortex-M: the most accurate bits within so many cycles"},
-    {"--max-flash", NULL, "BYTES", CLI_TEXT, AT(goal_flash),
-     "the most accurate bits with constants of at most so many bytes (600K, 2M), compressed on "
-     "Ethos-U, with code on Cortex-M"},
-    {"--budget", NULL, "TIME", CLI_TEXT, AT(budget), "how long to search: 90s, 10min (default: "
-                                                     "10min)"},
-    CLI_ROWS_VELA(compile_options),
+    CLI_ROWS_ETHOSU(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
      "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
     {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
      "once"},
+    {"--kernels", NULL, "WHICH", CLI_TEXT, AT(kernels),
+     "Cortex-M, --emit c: what the C calls: plain: our own kernels (default); cmsis-nn: its functions in their "
+     "place"},
     {"--shaders", NULL, "WHICH", CLI_TEXT, AT(shaders),
      "vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; "
      "resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); "
@@ -453,22 +464,20 @@ static const cli_option options[] = {
      "vgf: an input or output is an image of this format of Vulkan's, x=r8g8b8a8_unorm; repeat for more"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
-    {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
-     "a .pte keeps line, module and node of every step, as ExecuTorch's stack traces"},
-    {"--etrecord", NULL, "FILE", CLI_TEXT, AT(etrecord),
-     ".pte, .bpte: write an ETRecord for ExecuTorch's Inspector, too; implies --locations"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),
      "do not run the result beside the float model before it is written; Ethos-U: only verify "
      "command streams"},
-    {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
-    {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
-     "write the graph after each pass that changed it, each region's .tosa, and trace.json"},
-    {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
-     "show the graph on standard error after this pass, or after 'all'"},
     {0},
 };
+
+static const cli_group groups[] = {{"--target", "Target and files"},
+                                   {"--calib", "Data and quantization"},
+                                   {"--system", "One kind of target"},
+                                   {"--strict", "Checks"},
+                                   {"--json", "Every verb"},
+                                   {0}};
 
 const cli_verb cli_compile = {
     .name = "compile",
@@ -486,6 +495,7 @@ const cli_verb cli_compile = {
     .least = 1,
     .most = 16,
     .option = options,
+    .group = groups,
     .record = sizeof(compile_options),
     .run = run_compile,
 };

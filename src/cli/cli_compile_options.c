@@ -4,9 +4,16 @@
 
 #include <stdlib.h>
 
-bool cli_needs_vela(const cli_asked *asked)
+/* "Size", "Size,products", "products". */
+static void read_optimise(const char *text, tc_compile_ethosu *out)
 {
-    return asked->backend && cli_is(asked->backend, "vela");
+    static const char products[] = "products";
+    if (!text)
+        return;
+    size_t n = strlen(text), m = sizeof products - 1;
+    out->u55_products = cli_ends(text, products) && (n == m || text[n - m - 1] == ',');
+    size_t rest = !out->u55_products ? n : n == m ? 0 : n - m - 1;
+    out->optimise = rest ? cli_format("%.*s", (int)rest, text) : NULL;
 }
 
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
@@ -21,14 +28,8 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
     r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;
-    r.vela.backend = asked->backend;
-    r.vela.u55_products = asked->u55_products;
-    r.vela.ini = asked->vela_ini;
-    r.vela.system_config = asked->system_config;
-    r.vela.memory_mode = asked->memory_mode;
-    r.vela.optimise = asked->optimise;
-    r.vela.timeout = (double)asked->vela_timeout;
-    r.vela.refusal_seconds = (double)asked->refusal_seconds;
+    r.ethosu.system = asked->system;
+    read_optimise(asked->optimise, &r.ethosu);
     return r;
 }
 
@@ -60,7 +61,7 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     CLI_TRY(cli_data(c, &files, false, &data));
     tc_compile_options r = cli_asked_options(asked, data);
     r.quant.only_if_needed = !asked->calib.n;
-    r.no_execute = r.regions_only = true; /* nothing is written */
+    r.no_execute = true; /* nothing is written */
     CLI_TRY(tc_compile(c->ctx, model, &r, out));
     cli_progress_end(c);
     return TC_OK;

@@ -12,9 +12,7 @@
 typedef struct cli_asked {
     const char *target, *board, *config;
     cli_texts cpu;
-    const char *backend, *vela_ini, *system_config, *memory_mode, *optimise;
-    bool u55_products;
-    int64_t vela_timeout, refusal_seconds;
+    const char *system, *optimise;
     cli_texts calib;
 } cli_asked;
 
@@ -24,34 +22,20 @@ typedef struct cli_asked {
 #define CLI_ROW_TARGET(record, help) \
     {"--target", "-t", "TARGET", CLI_TEXT, CLI_ASKED(record, target), help}, \
     {"--board", NULL, "NAME|FILE", CLI_TEXT, CLI_ASKED(record, board), \
-     "a board of 'tosac boards', or a file: target, system, memory mode, clocks, sizes of memories"}
+     "a board of 'tosac boards', or a file: target, system, clocks, sizes of memories"}
 #define CLI_ROW_CALIB(record, help) \
     {"--calib", NULL, "DATA", CLI_TEXTS, CLI_ASKED(record, calib), help}
 #define CLI_ROWS_SETTINGS(record) \
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
     {"--cpu", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, cpu), \
      "names or operators that stay on the CPU, comma-separated or given again"}
-#define CLI_ROWS_BACKEND(record) \
-    {"--ethosu-backend", NULL, "WHICH", CLI_TEXT, CLI_ASKED(record, backend), \
-     "Ethos-U: own: tosac makes command streams; vela: Vela; auto: own where it can, then Vela " \
-     "where it is installed (default: auto)"}, \
-    {"--u55-products", NULL, NULL, CLI_FLAG, CLI_ASKED(record, u55_products), \
-     "own back end, Ethos-U55 and U65: products of two activations as convolutions; not tried on " \
-     "silicon"}
-#define CLI_ROWS_VELA(record) \
-    CLI_ROWS_BACKEND(record), \
-    {"--vela-ini", NULL, "FILE", CLI_TEXT, CLI_ASKED(record, vela_ini), \
-     "Ethos-U: a system description of your own, in Vela's format"}, \
-    {"--system-config", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system_config), \
-     "Ethos-U: which system of the description"}, \
-    {"--memory-mode", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, memory_mode), \
-     "Ethos-U: which memory mode of the description"}, \
+#define CLI_ROWS_ETHOSU(record) \
+    {"--system", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system), \
+     "Ethos-U: the system around it, [FILE:]CONFIG[,MODE] or MODE: clocks and memories, and what is in " \
+     "which; FILE is a description of your own (doc/compile.md)"}, \
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
-     "Ethos-U: the goal: Performance or Size"}, \
-    {"--vela-timeout", NULL, "S", CLI_NUMBER, CLI_ASKED(record, vela_timeout), \
-     "Ethos-U: the most seconds for Vela on a region (default: 600)"}, \
-    {"--refusal-seconds", NULL, "S", CLI_NUMBER, CLI_ASKED(record, refusal_seconds), \
-     "the most seconds to find which part of a region is refused (default: 60)"}
+     "Ethos-U: Performance or Size; with ,products on U55 and U65 products of two activations as " \
+     "convolutions, not tried on silicon"}
 /* clang-format on */
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cortex-m55, cpu, ..."
@@ -64,9 +48,6 @@ TC_MUST_USE tc_status cli_board_target(cli *c, const char *board, const char **t
 
 /* A board takes the place of -t: asked->target is then the board's, where it was not given. */
 TC_MUST_USE tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples);
-
-/* Whether only Vela will do: then a missing one is said before anything is read. */
-bool cli_needs_vela(const cli_asked *asked);
 
 /* The library's record of it, with these samples. */
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data);

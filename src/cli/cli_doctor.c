@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_doctor.c -- tosac doctor: what is installed, which targets work, and how to fix what does
- * not.
+/* cli_doctor.c -- tosac doctor: what it runs on, and which targets work.
  *
  * Every kind of target is tried: a sum of two small tensors is quantized where it must be, compiled
  * and written to memory, in a context of its own. */
 #include "cli.h"
 
-#include <stdlib.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli_json.h"
@@ -18,9 +15,8 @@ typedef struct doctor_options {
 
 /* One row of what was found. */
 typedef struct finding {
-    const char *what, *state; /* "ok", "optional", "untried", "fails" */
+    const char *what, *state; /* "ok", "fails" */
     const char *words;
-    const char *mend; /* a command, or NULL */
 } finding;
 
 typedef struct doctor {
@@ -30,49 +26,14 @@ typedef struct doctor {
     bool broken;
 } doctor;
 
-static void add(doctor *d, const char *what, const char *state, const char *words, const char *mend)
+static void add(doctor *d, const char *what, const char *state, const char *words)
 {
     finding *more = cli_memory(d->n + 1, sizeof *more);
     if (d->n)
         memcpy(more, d->row, d->n * sizeof *more);
-    more[d->n++] = (finding){what, state, words, mend};
+    more[d->n++] = (finding){what, state, words};
     d->row = more;
     d->broken = d->broken || cli_is(state, "fails");
-}
-
-static const char install_vela[] = "pip install ethos-u-vela==";
-
-static void look_at_vela(doctor *d, const tc_machine_info *m)
-{
-    const char *mend = cli_format("%s%s", install_vela, m->vela_wanted);
-    if (!m->vela)
-        add(d, "Vela", "optional",
-            "for what our own Ethos-U back end does not take; TOSAC_VELA is its path",
-            mend);
-    else if (!m->vela_version)
-        add(d, "Vela", "fails", cli_format("%s does not report its version", m->vela), mend);
-    else if (!cli_is(m->vela_version, m->vela_wanted))
-        add(d, "Vela", "untried",
-            cli_format("%s is %s; tested with %s", m->vela, m->vela_version, m->vela_wanted), mend);
-    else
-        add(d, "Vela", "ok", cli_format("%s, %s", m->vela_version, m->vela), NULL);
-}
-
-/* Where Vela works, and calibration keeps nothing. */
-static void look_at_folder(doctor *d)
-{
-    struct statvfs fs;
-    const char *folder = getenv("TMPDIR");
-    folder = folder && *folder ? folder : "/tmp";
-    if (access(folder, W_OK | X_OK) != 0 || statvfs(folder, &fs) != 0) {
-        add(d, "temporary folder", "fails", cli_format("%s cannot be written", folder),
-            "export TMPDIR=$HOME/tmp && mkdir -p $TMPDIR");
-        return;
-    }
-    double free_mb = (double)fs.f_bavail * (double)fs.f_frsize / 1e6;
-    add(d, "temporary folder", free_mb > 100 ? "ok" : "fails",
-        cli_format("%s, %.0f MB free", folder, free_mb),
-        free_mb > 100 ? NULL : "export TMPDIR=/another/folder");
 }
 
 /* x + x, of eight numbers. */
@@ -123,18 +84,18 @@ static void try_targets(doctor *d)
     const char *last = "";
     cli_text good = {0};
     for (size_t i = 0; tc_target_at(i, &t); i++) {
-        if (t.needs_vela && cli_is(t.title, last))
+        if (t.takes_stream && cli_is(t.title, last))
             continue;
         last = t.title;
         cli_on_progress(d->c, "targets tried", i, 16);
         const char *words = try_target(&t);
         if (*words)
-            add(d, cli_format("%s", t.name), "fails", words, NULL);
+            add(d, cli_format("%s", t.name), "fails", words);
         else
             cli_put(&good, "%s%s", good.n ? ", " : "", t.name);
     }
     cli_progress_end(d->c);
-    add(d, "targets", good.n ? "ok" : "fails", good.n ? good.p : "none works", NULL);
+    add(d, "targets", good.n ? "ok" : "fails", good.n ? good.p : "none works");
 }
 
 static void print_findings(const doctor *d)
@@ -142,13 +103,9 @@ static void print_findings(const doctor *d)
     bool colour = cli_in_colour(STDOUT_FILENO);
     for (size_t i = 0; i < d->n; i++) {
         const finding *f = &d->row[i];
-        const char *on = cli_is(f->state, "ok")         ? "\x1b[32m"
-                         : cli_is(f->state, "optional") ? ""
-                                                        : "\x1b[1;31m";
+        const char *on = cli_is(f->state, "ok") ? "\x1b[32m" : "\x1b[1;31m";
         printf("%s%-8s%s %-18s %s\n", colour ? on : "", f->state, colour ? "\x1b[0m" : "", f->what,
                f->words);
-        if (f->mend)
-            printf("%-8s %-18s $ %s\n", "", "", f->mend);
     }
 }
 
@@ -164,7 +121,6 @@ static void json_findings(const doctor *d)
         cli_json_put_text(&out, "what", d->row[i].what);
         cli_json_put_text(&out, "state", d->row[i].state);
         cli_json_put_text(&out, "words", d->row[i].words);
-        cli_json_put_text(&out, "mend", d->row[i].mend);
         cli_json_close(&out, '}');
     }
     cli_json_close(&out, ']');
@@ -179,14 +135,11 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
          page = sysconf(_SC_PAGESIZE);
     (void)record, (void)args;
     CLI_TRY(tc_machine_look(c->ctx, &m));
-    add(&d, "tosac", "ok", tc_version(), NULL);
+    add(&d, "tosac", "ok", tc_version());
     add(&d, "machine", "ok",
         cli_format("%ld core%s, %.1f GiB, %s, %s", cores, cores == 1 ? "" : "s",
                    (double)pages * (double)page / 0x1p30, m.instructions,
-                   m.onednn ? "float kernels of oneDNN" : "without oneDNN"),
-        NULL);
-    look_at_folder(&d);
-    look_at_vela(&d, &m);
+                   m.onednn ? "float kernels of oneDNN" : "without oneDNN"));
     try_targets(&d);
     (c->common.json ? json_findings : print_findings)(&d);
     return d.broken ? TC_TOOL : TC_OK;
@@ -197,7 +150,7 @@ static const cli_option options[] = {{0}};
 const cli_verb cli_doctor = {
     .name = "doctor",
     .arguments = "",
-    .summary = "check what is installed and which targets work, and say how to fix the rest",
+    .summary = "check which targets work on this machine",
     .help =
         "Tries every kind of target with a small program.  Exit 0: all work; 4: something "
         "fails.\n",

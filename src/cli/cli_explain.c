@@ -7,7 +7,7 @@ typedef struct explain_options {
     bool cost;
 } explain_options;
 
-/* The forms that were offered, then what all parts of the program cost, beside the makers' total. */
+/* The forms that were offered, then what all parts of the program cost, beside the whole program's. */
 static tc_status show_cost(cli *c, tc_compiled *compiled)
 {
     const char *text;
@@ -19,22 +19,15 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
     CLI_TRY(tc_profile_report(c->ctx, profile, TC_PROFILE_BY_KIND, SIZE_MAX, TC_FORM_TEXT, &text));
     fputs(text, stdout);
     double cycles = 0;
-    bool own = false, vela = false;
     tc_region_info region = tc_region_info_default();
     tc_profile_info info = tc_profile_info_default();
-    for (size_t i = 0; tc_compiled_region(compiled, i, &region); i++) {
-        cycles += region.vela.cycles;
-        own = own || (region.maker && cli_is(region.maker, "tosac"));
-        vela = vela || (region.maker && cli_is(region.maker, "Vela"));
-    }
+    for (size_t i = 0; tc_compiled_region(compiled, i, &region); i++)
+        cycles += region.stream.cycles;
     tc_profile_get_info(profile, &info);
     if (info.instructions > 0)
         return TC_OK;
-    printf("%s: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n",
-           !own   ? "Vela's total"
-           : vela ? "total of the own back end and Vela"
-                  : "total of the own back end",
-           cycles, info.total.cycles, cycles > 0 ? 100 * (info.total.cycles / cycles - 1) : 0);
+    printf("total of the own back end: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n", cycles,
+           info.total.cycles, cycles > 0 ? 100 * (info.total.cycles / cycles - 1) : 0);
     return TC_OK;
 }
 
@@ -59,7 +52,7 @@ static const cli_option options[] = {
         explain_options,
         "calibration data (default: random data; only the ranges depend on it)"),
     CLI_ROWS_SETTINGS(explain_options),
-    CLI_ROWS_BACKEND(explain_options),
+    CLI_ROWS_ETHOSU(explain_options),
     {"--cost", NULL, NULL, CLI_FLAG, offsetof(explain_options, cost),
      "Ethos-U: the alternative forms, their cost and which were chosen; then every part; "
      "Cortex-M: every part"},

@@ -41,7 +41,7 @@ const cli_verb cli_inspect = {
         "scale.\n"
         "With --disassemble the command streams: what each operation reads and writes, its "
         "registers and, where\n"
-        "X_debug.xml is beside X_vela.npz, the operator it comes from; of a .vgf the code of graphs and "
+        "the .pte was compiled with --locations, the node it comes from; of a .vgf the code of graphs and "
         "shaders.\n",
     .least = 1,
     .most = 1,

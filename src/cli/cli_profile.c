@@ -6,7 +6,7 @@ enum { SHOWN = 20 };
 
 typedef struct profile_options {
     cli_asked asked;
-    const char *by, *etdump, *ticks, *method;
+    const char *by, *etdump, *ticks, *method, *config, *mode;
     int64_t top;
     bool estimate;
 } profile_options;
@@ -48,16 +48,13 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
 {
     tc_profile_options p = tc_profile_options_default();
     const cli_asked *a = &o->asked;
-    if (a->target || a->calib.n || a->config || a->cpu.n || a->optimise || a->backend ||
-        a->u55_products || o->estimate)
+    if (a->target || a->calib.n || a->config || a->cpu.n || a->optimise || o->estimate)
         return cli_usage(c,
-                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise, "
-                         "--ethosu-backend, --u55-products and --estimate are for models",
+                         "%s is compiled already: -t, --calib, -q, --cpu, --optimise and --estimate "
+                         "are for models",
                          path);
     p.board = a->board;
-    p.vela_ini = a->vela_ini;
-    p.system_config = a->system_config;
-    p.memory_mode = a->memory_mode;
+    p.system = a->system;
     p.method = o->method;
     p.etdump = o->etdump;
     if (o->ticks && (p.ticks = cli_amount(o->ticks)) <= 0)
@@ -72,8 +69,6 @@ static tc_status of_model(cli *c, profile_options *o, const char *path, tc_profi
         return cli_usage(c, "%s goes with a compiled program: tosac profile FILE.pte",
                          o->etdump ? "--etdump" : "--method");
     CLI_TRY(cli_asked_target(c, &o->asked, "ethos-u55-128, ethos-u85-256, cortex-m55 ..."));
-    if (!o->estimate && cli_needs_vela(&o->asked))
-        CLI_TRY(tc_output_ready(c->ctx, o->asked.target, TC_OUTPUT_PTE));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
                        : tc_profile_new(c->ctx, compiled, out);
@@ -86,6 +81,10 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
     tc_profile_by by;
     const char *text;
     CLI_TRY(find_by(c, o->by, &by));
+    if (o->config || o->mode)
+        o->asked.system = cli_format("%s%s%s%s%s", o->asked.system ? o->asked.system : "",
+                                     o->asked.system ? ":" : "", o->config ? o->config : "",
+                                     o->mode ? "," : "", o->mode ? o->mode : "");
     CLI_TRY(has_streams(o, args->v[0]) ? of_file(c, o, args->v[0], &profile)
                                        : of_model(c, o, args->v[0], &profile));
     cli_progress_end(c);
@@ -107,7 +106,7 @@ static const cli_option options[] = {
     {"--top", NULL, "N", CLI_NUMBER, AT(top), "how many rows to show, the most expensive first "
                                               "(default: 20)"},
     {"--estimate", NULL, NULL, CLI_FLAG, AT(estimate),
-     "estimate operations from the TOSA operators, without Vela: faster and less exact"},
+     "estimate operations from the TOSA operators: faster and less exact"},
     {"--etdump", NULL, "FILE", CLI_TEXT, AT(etdump),
      "FILE.pte: what ExecuTorch's runtime measured while it ran it, beside what is expected"},
     {"--ticks", NULL, "HZ", CLI_TEXT, AT(ticks),
@@ -117,7 +116,9 @@ static const cli_option options[] = {
                   "calibration data (default: random data; 16-bit values and forms may then "
                   "differ)"),
     CLI_ROWS_SETTINGS(profile_options),
-    CLI_ROWS_VELA(profile_options),
+    CLI_ROWS_ETHOSU(profile_options),
+    {"--system-config", NULL, "NAME", CLI_TEXT, AT(config), NULL}, /* parts of --system, as scripts */
+    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(mode), NULL},     /* for Vela spell them */
     {0},
 };
 
@@ -131,8 +132,7 @@ const cli_verb cli_profile = {
             "MACs and MAC utilisation, bytes read\n"
             "and written in each memory, and a hint for known reasons.  A .pte, a .tflite "
             "with 'ethos-u' operators\n"
-            "or Vela's X_vela.npz is profiled directly; its lines are known where X_debug.xml and X.tosa are beside it,\n"
-            "or where the .pte was compiled with --locations.\n"
+            "or Vela's X_vela.npz is profiled directly; lines are known where a .pte was compiled with --locations.\n"
             "For a Cortex-M it counts the instructions of the C that --emit c writes, and says flash and RAM.\n",
     .least = 1,
     .most = 1,

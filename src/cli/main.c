@@ -68,7 +68,7 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     if (c->common.version || c->common.help)
         return TC_OK;
     tc_ctx_set_threads(c->ctx, (int)c->common.threads);
-    tc_ctx_set_reference_kernels(c->ctx, c->common.kernels && cli_is(c->common.kernels, "reference"));
+    tc_ctx_set_reference_kernels(c->ctx, c->common.reference);
     CLI_TRY(check_names(c, "--dim", &c->common.dims));
     CLI_TRY(check_names(c, "--shape", &c->common.shapes));
     CLI_TRY(check_names(c, "--set", &c->common.sets));
@@ -234,7 +234,6 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error like a full disk */
-    cli_find_vela();
     cli c = {.argc = argc, .argv = argv};
     tc_ctx_options options = tc_ctx_options_default();
     options.memory_limit = memory_limit();

@@ -40,10 +40,6 @@ bool ti_sel_scale(tc_sel *s, const tc_node *node, tc_sel_scale *out)
         .round = a->rounding_mode == TC_rounding_double ? TC_ROUND_DOUBLE : TC_ROUND_NATURAL};
     out->factor = ti_sel_numbers(s, node->in[1], &out->n);
     out->shift = ti_sel_numbers(s, node->in[2], &n_shift);
-    if (a->rounding_mode == TC_rounding_inexact && ti_sel_bytes(s, node->out[0]) > 1) {
-        ti_hw_refuse(s->hw, node, "inexact rounding to more than 8 bits has several right results");
-        return false;
-    }
     if (!out->factor || !out->shift || !ti_is_const(s->g, node->in[3]) ||
         !ti_is_const(s->g, node->in[4])) {
         ti_hw_refuse(s->hw, node, "its factors are not constant");

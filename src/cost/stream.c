@@ -2,7 +2,6 @@
 /* stream.c -- see stream.h. */
 #include "stream.h"
 
-#include "../npu/vela_map.h"
 #include "../read/read_pte.h"
 #include "../read/read.h"
 #include "../target/pte_schema.h"
@@ -132,28 +131,6 @@ static tc_status read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_s
     return TC_OK;
 }
 
-const char *ti_stream_node(const tc_stream *s, size_t word)
-{
-    return s->map ? ti_vela_map_node(s->map, word) : NULL;
-}
-
-/* X_debug.xml beside X_vela.npz. */
-static tc_status read_map(tc_ctx *ctx, const char *file, tc_vela_map **out)
-{
-    static const char tail[] = "_vela.npz";
-    tc_bytes bytes;
-    *out = NULL;
-    if (!ti_text_ends(file, tail))
-        return TC_OK;
-    const char *path = ti_text_format(&ctx->arena, "%.*s_debug.xml",
-                                      (int)(strlen(file) - (sizeof tail - 1)), file);
-    if (access(path, R_OK) != 0)
-        return TC_OK;
-    TC_TRY(ti_file_read(ctx, path, &bytes));
-    *out = ti_vela_map_read(&ctx->arena, bytes);
-    return TC_OK;
-}
-
 tc_status ti_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stream **out, size_t *n)
 {
     *out = NULL;
@@ -167,7 +144,6 @@ tc_status ti_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_stre
     *n = 1;
     if (ti_npu_looks_like_backend(bytes))
         return ti_npu_read_backend(ctx, (*out)->loc, bytes, &(*out)->program);
-    TC_TRY(read_map(ctx, file, &(*out)->map));
     return ti_npu_read_npz(ctx, file, bytes, &(*out)->program);
 }
 
@@ -180,11 +156,9 @@ tc_status ti_stream_cost(tc_ctx *ctx, const tc_stream *s, const char *ini, const
     return wrong ? ti_error(ctx, s->loc, TC_E_STREAM, "%s", wrong) : TC_OK;
 }
 
-/* The operator as a place in the model. */
 static const tc_loc *where_from(void *user, size_t word)
 {
-    const tc_stream *s = user;
-    return s->map ? ti_vela_map_place(s->map, word) : NULL;
+    return ti_stream_loc(user, word);
 }
 
 tc_status ti_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n, size_t *operations)

@@ -18,17 +18,12 @@ typedef struct tc_stream {
     tc_npu_program program;
     const char *vela, *own; /* the version of Vela, or of tosac, that made it; or NULL */
     const tc_loc *loc;
-    struct tc_vela_map *map; /* NULL: where commands come from is not known, or: */
-    tc_stream_line *line;    /* of a .pte that keeps it, in the order of words */
+    tc_stream_line *line; /* of a .pte that keeps it, in the order of words */
     size_t n_line;
 } tc_stream;
 
 /* Where the command at a word comes from, by `line`; NULL: not known. */
 const tc_loc *ti_stream_loc(const tc_stream *stream, size_t word);
-
-/* The operator that the command at a word comes from, as Vela's debug database has it: "CONV2D,
- * operator 17"; or NULL. */
-const char *ti_stream_node(const tc_stream *stream, size_t word);
 
 /* What the stream costs on a system: of a description (ini), by its names; NULL: as the machine's
  * programs are compiled. */

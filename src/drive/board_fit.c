@@ -86,7 +86,7 @@ static void add_streams(const tc_compiled *c, tc_fit *f, int64_t *cache, const t
             if (job->scratch <= f->working)
                 continue;
             f->working = job->scratch;
-            *whose = job->own ? &m->region[i] : NULL;
+            *whose = &m->region[i];
         }
 }
 
@@ -179,7 +179,7 @@ tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
     int64_t used[TC_BOARD_KINDS] = {0}, cache = 0;
     places at;
     const tc_region *whose;
-    if (!c->board || !(w->planned || c_source || kind == TC_OUTPUT_VELA))
+    if (!c->board || !(w->planned || c_source || kind == TC_OUTPUT_STREAM))
         return TC_OK;
     tc_fit *f = tc_new(&ctx->arena, tc_fit);
     *f = (tc_fit){.board = c->board, .target = c->target.text};

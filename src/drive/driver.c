@@ -114,8 +114,8 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         ti_hold_keep(ctx, hold);
         return status;
     }
-    const char *why = ti_hold_drop(ctx, hold);
-    return ti_fall_back(ctx, c, NULL, failed, why);
+    const char *node = ti_hold_node(ctx, hold);
+    return ti_fall_back(ctx, c, failed, &(tc_refusal){ti_hold_drop(ctx, hold), node});
 }
 
 /* All stages, the program run before and after each. */

@@ -67,7 +67,7 @@ typedef struct tc_region {
     tc_tensor *sample[TC_CHECK_SAMPLES]; /* Ethos-U: what it is given, by input */
     size_t n_sample;
     tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
-    tc_codegen_result *own; /* Ethos-U: what our own back end says; NULL: it was not asked */
+    tc_codegen_result *own; /* Ethos-U: what the back end says; NULL: it was not asked */
 } tc_region;
 
 /* What has been made of it, or written. */
@@ -122,15 +122,12 @@ struct tc_compiled {
     bool given_apart; /* each starts from the initial state */
     tc_proof proof;
     bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
-    bool verify_only;           /* for now: streams are not executed */
-    bool prefix_only;           /* for now: a part is tried, and nobody asks what in it differs */
-    double search_until;        /* fallback.c: ti_clock() when its time is over; 0: not begun */
     struct tc_checker *checker; /* while it is being compiled with `check` */
     tc_ethosu_options ethosu;
     const struct tc_board *board; /* board.h: where it is to run; NULL: not said */
     struct tc_fit *fit;  /* board_fit.h: whether the files made last fit there; NULL: not known */
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
-    tc_ethosu_job *jobs; /* Ethos-U: each region and its maker; NULL: nobody was asked */
+    tc_ethosu_job *jobs; /* Ethos-U: each region and its stream; NULL: not made yet */
     struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
     bool all_forms; /* every form that is offered is taken, without asking what it costs */
     bool places; /* .pte: steps keep where they come from */
@@ -189,14 +186,9 @@ TC_MUST_USE tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_check
 
 /* regions.c: the call of a region; NULL: there is none. */
 tc_node *ti_call_of(const tc_graph *g, const char *name);
-/* Inputs that nobody reads any more go, from the region and from its call: Vela leaves them out,
- * and what it makes would not fit the call. */
+/* Inputs that no node reads any more go, from the region and from its call. */
 void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g);
 void ti_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in a module */
-/* Our own back end makes the region, or nobody does. */
-bool ti_is_own(const tc_compiled *c, const tc_region *region);
-/* A region that our own back end took after all walks on from TOSA, as Vela takes it. */
-TC_MUST_USE tc_status ti_region_for_vela(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
 
 /* regions.c: the typed program split, its regions lowered and judged; *failed: the region that was
  * refused, where one was. */
@@ -212,13 +204,15 @@ TC_MUST_USE tc_status ti_finish_regions(tc_ctx *ctx, tc_compiled *c, const tc_tr
  * for stays as it is; without a core nothing is done. */
 TC_MUST_USE tc_status ti_core_part(tc_ctx *ctx, tc_compiled *c);
 
-/* fallback.c: region `failed` was refused, by a rule or by `judge` (NULL: the rules alone).  The
- * smallest part of it that is refused by itself goes to the CPU, and so on until nothing is
- * refused; c is compiled anew.  The first reason comes as a warning for each part. */
-double ti_search_seconds(const tc_compiled *c); /* that finding what is refused may take */
-typedef tc_status tc_region_judge(tc_ctx *ctx, tc_compiled *c, size_t *failed);
-TC_MUST_USE tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, tc_region_judge *judge,
-                                   size_t failed, const char *why);
+/* fallback.c: region `failed` was refused by a rule, which said so; or (by_rule NULL, failed SIZE_MAX)
+ * the back end refuses some.  What they name goes to the CPU, with a warning and the reason, and so on
+ * until nothing is refused; c is compiled anew. */
+typedef struct tc_refusal {
+    const char *why;  /* NULL: it is taken */
+    const char *node; /* the model's, that it comes from; or NULL */
+} tc_refusal;
+TC_MUST_USE tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, size_t failed,
+                                   const tc_refusal *by_rule);
 
 /* nothing_offloaded.c: says so where the target is an accelerator and nothing runs there; `strict`:
  * an error. */

@@ -127,8 +127,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
                               const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_compile_request own = *request;
-    tc_compiled c = {.ethosu = {.backend = goal->backend,
-                                .ini = goal->ini,
+    tc_compiled c = {.ethosu = {.ini = goal->ini,
                                 .system_config = goal->system_config,
                                 .memory_mode = goal->memory_mode,
                                 .unmade = true}};

@@ -12,7 +12,6 @@ typedef struct tc_goal {
     bool best;             /* the most accurate within a tenth more cycles than int8 */
     double seconds;        /* that the search may take */
     const char *labels;    /* of the calibration samples, as tc_evaluate takes them; or NULL */
-    tc_backend backend; /* the same as for the program, for the cost */
     const char *ini, *system_config, *memory_mode;
 } tc_goal;
 

@@ -450,7 +450,7 @@ static tc_status make_general(course *s)
     TC_TRY(find_bounds(s, bound));
     TC_TRY(ti_generalize(&s->a, bound, n, &many->general));
     TC_TRY(ti_verify(ctx, many->general));
-    TC_TRY(ti_road_run(ctx, many->general, TC_AT_BUILT, TC_AT_LEGAL, &(tc_job){.target = &c->target},
+    TC_TRY(ti_road_run(ctx, many->general, TC_AT_TOSA, TC_AT_LEGAL, &(tc_job){.target = &c->target},
                        NULL));
     *many = (tc_many_sizes){.general = many->general,
                             .size = s->first->size,

@@ -65,10 +65,10 @@ static const char raw[] = ".npz";
 
 static bool is_raw(tc_output kind, const char *path)
 {
-    return kind == TC_OUTPUT_VELA && path && ti_text_ends(path, raw);
+    return kind == TC_OUTPUT_STREAM && path && ti_text_ends(path, raw);
 }
 
-/* X_vela.npz of a region, whoever made it. */
+/* X_vela.npz of a region. */
 static tc_status make_raw(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_bytes *out)
 {
     tc_npu_program program;
@@ -79,16 +79,16 @@ static tc_status make_raw(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_bytes 
     return TC_OK;
 }
 
-static tc_status make_vela(tc_ctx *ctx, tc_compiled *c, const char *path)
+static tc_status make_stream(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
-        return ti_usage(ctx, "--emit vela is for Ethos-U targets, not for '%s'", c->target.text);
+        return ti_usage(ctx, "--emit stream is for Ethos-U targets, not for '%s'", c->target.text);
     const tc_compiled *same;
     TC_TRY(ti_pack_regions(ctx, c));
     TC_TRY(ti_with_all_ports(ctx, c, &same)); /* for its warnings */
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes = c->payload[i].bytes;
-        if (is_raw(TC_OUTPUT_VELA, path))
+        if (is_raw(TC_OUTPUT_STREAM, path))
             TC_TRY(make_raw(ctx, c, i, &bytes));
         add_file(&c->written, bytes);
     }
@@ -103,18 +103,18 @@ static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa
     for (size_t i = 0; i < c->n_region; i++) {
         if (!keep_tosa)
             copy[i].tosa = (tc_bytes){NULL, 0};
-        if (c->places && c->jobs && c->jobs[i].own)
+        if (c->places && c->jobs)
             copy[i].lines = ti_own_lines(ctx, c->region[i].own);
     }
     return copy;
 }
 
-/* Region 0 that the methods have in common: the last own region's; none: they have not. */
+/* Region 0 that the methods have in common: the last region's; none: they have not. */
 static tc_bytes common_weights(const tc_compiled *last)
 {
     for (const tc_compiled *m = last; m && m->ethosu.share_weights && last->beside; m = m->beside)
         for (size_t i = m->n_region; i-- > 0;)
-            if (m->jobs && m->jobs[i].own && ti_own_takes(&m->region[i]))
+            if (m->jobs && ti_own_takes(&m->region[i]))
                 return m->region[i].own->program.weights;
     return (tc_bytes){NULL, 0};
 }
@@ -130,7 +130,7 @@ static tc_status join_weights(tc_ctx *ctx, const tc_compiled *last, tc_program_p
         for (size_t i = 0; i < part[m].n_payload; i++) {
             const tc_compiled *c = part[m].compiled;
             tc_npu_program p;
-            if (!c->jobs || !c->jobs[i].own)
+            if (!c->jobs)
                 continue;
             TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = c->module->file},
                                        part[m].payload[i].bytes, &p));
@@ -316,31 +316,21 @@ static tc_status make_ir(tc_ctx *ctx, tc_compiled *c, const char *path)
 static const struct {
     tc_output_kind is;
     maker *make;
-    bool packed; /* holds the regions as their machine takes them */
 } kinds[] = {
-    [TC_OUTPUT_TOSA] = {{"tosa", ".tosa"}, make_tosa, false},
-    [TC_OUTPUT_VGF] = {{"vgf", ".vgf"}, make_vgf, true},
-    [TC_OUTPUT_PTE] = {{"pte", ".pte"}, make_pte, true},
-    [TC_OUTPUT_PTE_TOSA] = {{"pte+tosa", ""}, make_pte_tosa, true},
-    [TC_OUTPUT_VELA] = {{"vela", ".bin"}, make_vela, true},
-    [TC_OUTPUT_IR] = {{"ir", ".ir"}, make_ir, false},
-    [TC_OUTPUT_C] = {{"c", ".c"}, make_c, true},
-    [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite, true},
-    [TC_OUTPUT_BPTE] = {{"bpte", ".bpte"}, make_bpte, true},
+    [TC_OUTPUT_TOSA] = {{"tosa", ".tosa"}, make_tosa},
+    [TC_OUTPUT_VGF] = {{"vgf", ".vgf"}, make_vgf},
+    [TC_OUTPUT_PTE] = {{"pte", ".pte"}, make_pte},
+    [TC_OUTPUT_PTE_TOSA] = {{"pte+tosa", ""}, make_pte_tosa},
+    [TC_OUTPUT_STREAM] = {{"stream", ".bin"}, make_stream},
+    [TC_OUTPUT_IR] = {{"ir", ".ir"}, make_ir},
+    [TC_OUTPUT_C] = {{"c", ".c"}, make_c},
+    [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite},
+    [TC_OUTPUT_BPTE] = {{"bpte", ".bpte"}, make_bpte},
 };
 
 const tc_output_kind *ti_output_of(tc_output kind)
 {
     return (size_t)kind < TC_COUNT(kinds) ? &kinds[kind].is : NULL;
-}
-
-tc_status ti_output_here(tc_ctx *ctx, const char *target, tc_output kind)
-{
-    tc_target parsed;
-    TC_TRY(ti_target_parse(ctx, target, &parsed));
-    bool by_vela = parsed.machine->packing == TC_PACKED_STREAM;
-    return by_vela && (size_t)kind < TC_COUNT(kinds) && kinds[kind].packed ? ti_vela_here(ctx)
-                                                                           : TC_OK;
 }
 
 /* Numbers among what the model returns have no place in files of tensors alone. */
@@ -381,7 +371,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
         return ti_usage(ctx, "--image %s: images are for a .vgf, not for %s",
                         c->request.image[0].text, kinds[kind].is.name);
     c->written = (tc_written){.file = tc_new_n(&ctx->arena, tc_bytes, c->n_region + 2)};
-    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_VELA ||
+    if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_STREAM ||
         kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
     TC_TRY(kinds[kind].make(ctx, c, path));
@@ -457,7 +447,7 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
     if (kind == TC_OUTPUT_C)
         return write_c(ctx, &c->written, path);
     bool borders =
-        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_VELA;
+        (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_STREAM;
     const char *extension = is_raw(kind, path) ? raw : kinds[kind].is.extension;
     return write_all(ctx, c, &c->written, path, extension, borders);
 }

@@ -13,7 +13,6 @@ typedef struct tc_output_kind {
 const tc_output_kind *ti_output_of(tc_output kind);
 
 /* Whether what such a file needs is installed. */
-TC_MUST_USE tc_status ti_output_here(tc_ctx *ctx, const char *target, tc_output kind);
 
 /* Into c->written; path: for messages and names inside, or NULL. */
 TC_MUST_USE tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path);

@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "../base/attempt.h"
-#include "../base/version.h"
 #include "../npu/cost.h"
 #include "choose.h"
 #include "road.h"
@@ -41,28 +40,19 @@ tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
 
 /* ---- what a region may be made of ---- */
 
-typedef struct takers {
-    tc_codegen_options own;
-    const tc_machine *vela; /* whose limits are asked, too; NULL: Vela is not */
-} takers;
-
-static const char *nobody_takes(tc_ctx *ctx, const void *who, const tc_graph *g)
+static const char *refuses(tc_ctx *ctx, const void *who, const tc_graph *g)
 {
-    const takers *t = who;
-    const char *why = ti_codegen_refuses(ctx, &t->own, g);
-    return why && t->vela && !ti_machine_refuses(ctx, t->vela, g) ? NULL : why;
+    return ti_codegen_refuses(ctx, who, g);
 }
 
 tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c)
 {
-    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
-    takers *t = tc_new(&ctx->arena, takers);
-    TC_TRY(find_options(ctx, c, &t->own));
-    t->vela =
-        c->ethosu.backend == TC_BACKEND_AUTO && ti_vela_is_here(ctx) ? c->target.machine : NULL;
-    c->target.back_end = nobody_takes;
-    c->target.who = t;
+    tc_codegen_options *options = tc_new(&ctx->arena, tc_codegen_options);
+    TC_TRY(find_options(ctx, c, options));
+    c->target.back_end = refuses;
+    c->target.who = options;
     return TC_OK;
 }
 
@@ -74,7 +64,7 @@ static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_reg
     tc_trial trial;
     tc_module *m = region->module;
     ti_trial_begin(ctx, &trial);
-    tc_status status = ti_road_run(ctx, m, TC_AT_BUILT, TC_AT_LEGAL,
+    tc_status status = ti_road_run(ctx, m, TC_AT_TOSA, TC_AT_LEGAL,
                                    &(tc_job){.target = &c->target}, NULL);
     ti_trial_end(ctx, &trial);
     for (size_t i = 0; i < m->n_graph; i++)
@@ -200,8 +190,7 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
     way_trial way[WAYS] = {{ctx, c, region, 0, 0, INFINITY, INFINITY}};
     const char *goal = c->ethosu.optimise;
     *untiled = 0;
-    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.unmade ||
-        c->ethosu.backend == TC_BACKEND_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.unmade)
         return TC_OK;
     TC_TRY(ti_attempt_work(ctx, try_acts, way));
     if (!way->acts)
@@ -225,26 +214,10 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
 
 /* ---- */
 
-/* Where somebody else can make it, a mistake of ours is a warning. */
-static tc_status ask_or_go_without(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
-{
-    tc_hold hold = ti_hold_begin(ctx);
-    tc_status status = ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
-    if (status != TC_BUG) {
-        ti_hold_keep(ctx, hold);
-        return status;
-    }
-    *region->own = (tc_codegen_result){.refused = ti_hold_drop(ctx, hold)};
-    ti_warning(ctx, &(tc_loc){.file = region->name}, TC_E_STREAM,
-               "our own back end failed: %s; please report it with the model",
-               region->own->refused);
-    return TC_OK;
-}
-
 tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     region->own = NULL;
-    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.backend == TC_BACKEND_VELA)
+    if (c->target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
     region->own = tc_new(&ctx->arena, tc_codegen_result);
     region->own->refused = against_rules(ctx, c, region);
@@ -256,9 +229,21 @@ tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
         region->own->refused = ti_codegen_refuses(ctx, &options, ti_main(region->module));
         return TC_OK;
     }
-    if (c->ethosu.backend == TC_BACKEND_OWN)
-        return ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
-    return ask_or_go_without(ctx, c, region);
+    return ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
+}
+
+tc_refusal ti_own_refusal(tc_ctx *ctx, const tc_region *region)
+{
+    const tc_codegen_result *own = region->own;
+    const tc_node *node = own ? own->refused_node : NULL;
+    if (!own || !own->refused)
+        return (tc_refusal){0};
+    return node ? (tc_refusal){ti_text_format(&ctx->arena, "our own back end does not take '%s': %s",
+                                              tc_ops[node->op].name, own->refused),
+                               node->loc->node}
+                : (tc_refusal){ti_text_format(&ctx->arena, "our own back end does not take it: %s",
+                                              own->refused),
+                               NULL};
 }
 
 /* ---- what it made ---- */
@@ -297,8 +282,6 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
     file.fast = -1; /* ExecuTorch has no block for it */
-    job->own = true;
-    job->version = TC_VERSION_TEXT;
     job->payload = ti_npu_backend_payload(&ctx->arena, &file);
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &p));
     p.fast = own->program.fast > 0 ? own->program.fast : 0;

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* own_backend.h -- regions by our own Ethos-U back end (codegen/codegen.h): asked at point TOSA of
- * the road, so that detours around Vela are made only for what Vela gets. */
+/* own_backend.h -- regions by the Ethos-U back end (codegen/codegen.h): asked at point TOSA of the
+ * road. */
 #ifndef TC_OWN_BACKEND_H
 #define TC_OWN_BACKEND_H
 
 #include "driver.h"
 
-/* From here on the target takes what the back end takes that will be used: our own, by its selection;
- * where Vela is there and may be asked, also what Vela's limits allow. */
+/* From here on the target takes what the back end takes, by its selection. */
 TC_MUST_USE tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c);
 
-/* Asks it for a region as it is now: region->own.  Settings may leave it out; where only estimates are
- * made, it says whether it takes the region, and makes nothing. */
+/* Asks it for a region as it is now: region->own.  Where only estimates are made, it says whether it
+ * takes the region, and makes nothing. */
 TC_MUST_USE tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
 
 /* Whether it makes the region. */
@@ -19,6 +18,9 @@ static inline bool ti_own_takes(const tc_region *region)
 {
     return region->own && !region->own->refused;
 }
+
+/* Why it does not make the region, and the node that is to blame; why NULL: it makes it. */
+tc_refusal ti_own_refusal(tc_ctx *ctx, const tc_region *region);
 
 /* A graph of the region's machine; TC_OK also where it is refused.
  *

@@ -45,7 +45,6 @@ typedef struct tc_job {
     tc_block_report *blocks;     /* filled by round-to-blocks; NULL: no operand is to be block scaled */
     tc_split_report *split;      /* filled by split; or NULL */
     tc_memory *memory;           /* filled by plan; or NULL */
-    bool own; /* Ethos-U: our own back end makes it, so that it needs no detours around Vela */
     bool resamples; /* split: grid_sample and upsampling are left to shaders */
     bool samplers;  /* and those read images, where samplers have the mode */
     unsigned untiled; /* Ethos-U: what is done in one piece; of tc_tiles */

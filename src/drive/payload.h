@@ -4,18 +4,11 @@
 #define TC_PAYLOAD_H
 
 #include "driver.h"
-#include "../emit/ethosu.h"
 
-/* One payload for each region: its .tosa, .vgf or Ethos-U command stream, as the target wants; its
- * .tosa is beside a command stream.
- * jobs: Ethos-U: each region by our own back end or by Vela; else NULL. */
-TC_MUST_USE tc_status ti_payloads(tc_ctx *ctx, const tc_compiled *compiled,
-                                  const tc_ethosu_options *options, tc_payload **out,
-                                  tc_ethosu_job **jobs);
-
-/* accept_payload.c: the same once, into compiled->payload and jobs; what nobody takes goes to the
- * CPU, and so does what Vela translates wrongly.  While parts are tried, streams are executed only
- * where that is what failed. */
+/* One payload for each region, once, into compiled->payload: its .tosa, .vgf or Ethos-U command
+ * stream, as the target wants; a command stream has its .tosa with it, and its figures in
+ * compiled->jobs.  What the back end does not take goes to the CPU, or is an error: with `strict`, and
+ * of a program that is TOSA already.  A stream that fails its check is TC_BUG. */
 TC_MUST_USE tc_status ti_pack_regions(tc_ctx *ctx, tc_compiled *compiled);
 
 #endif

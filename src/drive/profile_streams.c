@@ -2,56 +2,12 @@
 /* profile_streams.c -- the cost of command streams, by operation and by location in the model. */
 #include "../cost/profile.h"
 
-#include "../npu/vela_map.h"
-#include "../read/read.h"
 #include "../wire/file.h"
 #include "board.h"
 #include "output_files.h"
 #include "own_backend.h"
 #include "price.h"
 #include "profile_core.h"
-
-#include <unistd.h>
-
-/* ---- where operations come from ---- */
-
-typedef struct origin {
-    const tc_codegen_result *own; /* of a stream of ours; else: */
-    const tc_vela_map *map;       /* NULL: not known */
-    const tc_graph *file;   /* the TOSA file's operators, in its order; or NULL */
-    const tc_graph *region; /* the same with the model's nodes, where there is a model; or NULL */
-} origin;
-
-/* The region's nodes are the file's operators, one by one, or they are not used. */
-static const tc_graph *same_nodes(const tc_graph *region, const tc_graph *file)
-{
-    if (!region || !file || region->n_node != file->n_node)
-        return NULL;
-    for (size_t i = 0; i < file->n_node; i++)
-        if (region->node[i]->op != file->node[i]->op)
-            return NULL;
-    return region;
-}
-
-static const tc_node *node_of(const origin *o, size_t word)
-{
-    if (o->own)
-        return ti_own_node(o->own, word);
-    int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
-    const tc_graph *g = o->region ? o->region : o->file;
-    return i >= 0 && g && (size_t)i < g->n_node ? g->node[i] : NULL;
-}
-
-static origin origin_of(tc_ctx *ctx, tc_bytes notes, const char *name, tc_bytes tosa,
-                        const tc_graph *region)
-{
-    origin o = {.map = notes.size ? ti_vela_map_read(&ctx->arena, notes) : NULL};
-    tc_module *module;
-    if (o.map && tosa.size && ti_read_tosa(ctx, name, tosa, &module) == TC_OK)
-        o.file = ti_main(module);
-    o.region = same_nodes(region, o.file);
-    return o;
-}
 
 /* ---- a stream ---- */
 
@@ -76,12 +32,12 @@ static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, cons
     p->lines = p->lines || (loc && loc->place);
 }
 
-static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, const origin *o,
-                            const tc_profile_options *options)
+/* own: what made it, where it was made here; or NULL */
+static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s,
+                            const tc_codegen_result *own, const tc_system_name *system)
 {
     tc_npu_stream_cost cost;
-    TC_TRY(ti_stream_cost(ctx, s, options->vela_ini, options->system_config, options->memory_mode,
-                          &p->system, &cost));
+    TC_TRY(ti_stream_cost(ctx, s, system->ini, system->config, system->mode, &p->system, &cost));
     if (p->machine && p->machine != s->program.machine)
         return ti_unsupported(ctx, s->loc, TC_E_UNSUPPORTED,
                               "the file has streams of different machines: %s, %s",
@@ -89,7 +45,7 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
     p->machine = s->program.machine;
     for (size_t i = 0; i < cost.n_op; i++) {
         const tc_npu_op_cost *op = &cost.op[i];
-        const tc_node *node = node_of(o, op->at);
+        const tc_node *node = own ? ti_own_node(own, op->at) : NULL;
         add_entry(ctx, p, op, node, node ? node->loc : ti_stream_loc(s, op->at));
     }
     ti_npu_cost_add(&p->total, &cost.total);
@@ -99,33 +55,6 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, cons
 
 /* ---- a file ---- */
 
-static tc_bytes beside(tc_ctx *ctx, const char *path)
-{
-    tc_bytes bytes = {0};
-    if (access(path, R_OK) != 0 || ti_file_read(ctx, path, &bytes) != TC_OK)
-        return (tc_bytes){0};
-    return bytes;
-}
-
-/* X_vela.npz has X_debug.xml beside it, and X.tosa there or in the folder above. */
-static origin find_origin(tc_ctx *ctx, const char *path)
-{
-    static const char tail[] = "_vela.npz";
-    if (!ti_text_ends(path, tail))
-        return (origin){0};
-    int n = (int)(strlen(path) - (sizeof tail - 1));
-    const char *name = ti_path_last(path);
-    int folder = (int)(name - path);
-    tc_bytes notes = beside(ctx, ti_text_format(&ctx->arena, "%.*s_debug.xml", n, path));
-    const char *file = ti_text_format(&ctx->arena, "%.*s.tosa", n, path);
-    tc_bytes tosa = beside(ctx, file);
-    if (!tosa.size) {
-        file = ti_text_format(&ctx->arena, "%.*s../%.*s.tosa", folder, path, n - folder, name);
-        tosa = beside(ctx, file);
-    }
-    return origin_of(ctx, notes, file, tosa, NULL);
-}
-
 /* The board's machine may be quicker or slower than that of the system description. */
 static void set_clock(tc_profile *p, const tc_board *board)
 {
@@ -134,37 +63,36 @@ static void set_clock(tc_profile *p, const tc_board *board)
 }
 
 /* What is not said of the system is the board's. */
-static tc_status take_board(tc_ctx *ctx, tc_profile_options *o, tc_board *board)
+static tc_status take_board(tc_ctx *ctx, const char *name, tc_system_name *system, tc_board *board)
 {
-    TC_TRY(ti_board_find(ctx, o->board, board));
-    if (!o->vela_ini && !o->system_config) {
-        o->vela_ini = board->ini;
-        o->system_config = board->system_config;
+    TC_TRY(ti_board_find(ctx, name, board));
+    if (!system->ini && !system->config) {
+        system->ini = board->ini;
+        system->config = board->system_config;
     }
-    o->memory_mode = o->memory_mode ? o->memory_mode : board->memory_mode;
+    system->mode = system->mode ? system->mode : board->memory_mode;
     return TC_OK;
 }
 
-tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *options,
+tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_options *o,
                               tc_profile **out)
 {
     tc_profile *p = tc_new(&ctx->arena, tc_profile);
-    tc_profile_options own = *options, *o = &own;
+    tc_system_name system = ti_system_name_read(ctx, o->system);
     tc_board board;
     tc_bytes bytes;
     tc_stream *stream;
     size_t n = 0;
     if (o->board)
-        TC_TRY(take_board(ctx, o, &board));
+        TC_TRY(take_board(ctx, o->board, &system, &board));
     TC_TRY(ti_file_read(ctx, path, &bytes));
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
     if (!n && !o->etdump)
         return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
-    origin from = find_origin(ctx, path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
-            TC_TRY(add_stream(ctx, p, &stream[i], &from, o));
+            TC_TRY(add_stream(ctx, p, &stream[i], NULL, &system));
     if (!p->n_stream && !o->etdump)
         return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
     set_clock(p, o->board ? &board : NULL);
@@ -185,13 +113,8 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    origin from =
-        job->own ? (origin){.own = c->region[i].own}
-                 : origin_of(ctx, job->notes, s.name, job->tosa, ti_main(c->region[i].module));
-    tc_profile_options o = {.vela_ini = c->ethosu.ini,
-                            .system_config = c->ethosu.system_config,
-                            .memory_mode = c->ethosu.memory_mode};
-    return add_stream(ctx, p, &s, &from, &o);
+    tc_system_name system = {c->ethosu.ini, c->ethosu.system_config, c->ethosu.memory_mode};
+    return add_stream(ctx, p, &s, c->region[i].own, &system);
 }
 
 static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)
@@ -234,16 +157,9 @@ tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
         return ti_profile_made(ctx, c, out);
     if (c->target.machine->packing != TC_PACKED_STREAM)
         return not_known(ctx, c);
-    bool before = c->ethosu.notes, vela = false;
-    for (size_t i = 0; c->jobs && i < c->n_region; i++)
-        vela = vela || !c->jobs[i].own;
-    if (!before && vela)
-        c->payload = NULL; /* Vela is asked again, now for its notes */
-    c->ethosu.notes = true;
     tc_output kind = c->target.core ? TC_OUTPUT_C : TC_OUTPUT_PTE;
-    tc_status status = c->n_region ? ti_make_files(ctx, c, kind, NULL) : TC_OK;
-    c->ethosu.notes = before;
-    TC_TRY(status);
+    if (c->n_region)
+        TC_TRY(ti_make_files(ctx, c, kind, NULL));
     return ti_profile_made(ctx, c, out);
 }
 

@@ -72,13 +72,8 @@ static void drop_inputs(tc_ctx *ctx, const tc_compiled *c, tc_region *region, tc
         region_inputs(ctx, c->checker, c->module, region->name, checker->in);
 }
 
-bool ti_is_own(const tc_compiled *c, const tc_region *region)
-{
-    return ti_own_takes(region) || c->ethosu.backend == TC_BACKEND_OWN;
-}
-
-/* Typed rewrites, the rules, then what can be said simpler in TOSA; then, where our own back end
- * does not take it, around Vela's faults. */
+/* Typed rewrites, the rules, then what can be said simpler in TOSA; then the back end of Ethos-U is
+ * asked. */
 static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region,
                               const tc_trace *trace, tc_checker *checker,
                               const tc_lower_check *check)
@@ -88,9 +83,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
     TC_TRY(ti_own_untiled(ctx, c, region, &job.untiled));
     TC_TRY(ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_TOSA, &job, trace));
     drop_inputs(ctx, c, region, checker);
-    TC_TRY(ti_own_ask(ctx, c, region));
-    job.own = ti_is_own(c, region);
-    return ti_road_run(ctx, region->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace);
+    return ti_own_ask(ctx, c, region);
 }
 
 /* The same, each rule beside its node and each pass beside what was before. */
@@ -181,22 +174,8 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
         ti_split_hold_state(ctx, c->module, g, ti_call_of(ti_main(c->module), g->name), is_variable,
                             &c->target);
     if (status == TC_OK)
-        status = ti_road_run(ctx, region->module, TC_AT_BUILT, TC_AT_LEGAL,
+        status = ti_road_run(ctx, region->module, TC_AT_TOSA, TC_AT_LEGAL,
                              &(tc_job){.target = &c->target}, NULL);
-    if (status == TC_OK)
-        status = ti_emit_tosa(ctx, region->module, &region->tosa);
-    ti_bring_back(region->module, c->module);
-    return status;
-}
-
-tc_status ti_region_for_vela(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
-{
-    tc_job job = {.target = &c->target};
-    region->own = NULL;
-    ti_bring_back(region->module, region->module);
-    for (size_t i = 0; i < region->module->n_graph; i++)
-        region->module->graph[i]->facts &= ~(uint32_t)TC_FACT_LEGAL;
-    tc_status status = ti_road_run(ctx, region->module, TC_AT_TOSA, TC_AT_LEGAL, &job, NULL);
     if (status == TC_OK)
         status = ti_emit_tosa(ctx, region->module, &region->tosa);
     ti_bring_back(region->module, c->module);

@@ -67,11 +67,6 @@ static bool is_cheap_as(const tc_job *job, tc_forms forms)
     return job->target && job->target->machine->forms == forms;
 }
 
-static bool is_for_vela(const tc_job *job)
-{
-    return packing(job) == TC_PACKED_STREAM && !job->own;
-}
-
 static bool when_CODED(const tc_job *job, const tc_module *m)
 {
     (void)job;
@@ -139,8 +134,6 @@ OF_JOB(U85, is_cheap_as(job, TC_FORMS_U85) && has(job, TC_FEATURE_INT))
 OF_JOB(CORTEX_M, packing(job) == TC_PACKED_C)
 OF_JOB(SAMPLERS, job->samplers)
 OF_JOB(STREAM, packing(job) == TC_PACKED_STREAM)
-OF_JOB(VELA_U55, is_cheap_as(job, TC_FORMS_U55) && is_for_vela(job))
-OF_JOB(VELA_U85, is_cheap_as(job, TC_FORMS_U85) && is_for_vela(job))
 
 static condition *const conditions[TC_WHEN_COUNT] = {
 #define LIST(name, passes, doc)

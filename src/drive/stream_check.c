@@ -8,12 +8,12 @@
 
 #include "../npu/npu_exec.h"
 #include "../npu/npu_text.h"
-#include "../npu/vela_map.h"
 #include "../npu/npu_verify.h"
 #include "../num/load.h"
-#include "../read/read.h"
 #include "../run/eval.h"
 #include "own_backend.h"
+
+enum { SECONDS = 60 }; /* for finding the operator that differs */
 
 static tc_status open_program(tc_ctx *ctx, const tc_ethosu_job *job, tc_npu_program *out)
 {
@@ -24,86 +24,33 @@ static tc_status open_program(tc_ctx *ctx, const tc_ethosu_job *job, tc_npu_prog
     return TC_OK;
 }
 
-/* "Vela 5.2.0 made", "our own back end made". */
-static const char *maker_of(tc_ctx *ctx, const tc_ethosu_job *job)
+static tc_status close(tc_ctx *ctx)
 {
-    return job->own       ? "our own back end"
-           : job->version ? ti_text_format(&ctx->arena, "Vela %s", job->version)
-                          : "Vela";
-}
-
-/* Whose fault it is, and the status that goes with it. */
-static tc_status close(tc_ctx *ctx, const tc_ethosu_job *job)
-{
-    ti_note(ctx, NULL,
-            job->own ? "this is a bug in tosac, and nothing is written: please report it with the "
-                       "model; --ethosu-backend vela asks Vela instead"
-                     : "the TOSA program is right: it is a defect of Vela");
-    return job->own ? TC_BUG : TC_TOOL;
+    ti_note(ctx, NULL, "this is a bug in tosac, and nothing is written: please report it with the "
+                       "model");
+    return TC_BUG;
 }
 
 /* ---- the machine's rules ---- */
 
-typedef struct origin {
-    const tc_codegen_result *own; /* of a stream of ours; else: */
-    const tc_vela_map *map;
-    const tc_graph *tosa; /* as the file has it */
-} origin;
-
 static const tc_loc *where_from(void *user, size_t word)
 {
-    const origin *o = user;
-    const tc_node *node = o->own ? ti_own_node(o->own, word) : NULL;
-    if (o->own)
-        return node ? node->loc : NULL;
-    int64_t i = o->map ? ti_vela_map_operator(o->map, word) : -1;
-    return i >= 0 && o->tosa && (size_t)i < o->tosa->n_node ? o->tosa->node[i]->loc : NULL;
+    const tc_node *node = ti_own_node(user, word);
+    return node ? node->loc : NULL;
 }
 
-/* Vela is asked again, now with its notes, which are long. */
-static origin ask_origin(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *vela,
-                         const tc_ethosu_job *job)
-{
-    origin o = {0};
-    tc_ethosu_options with = *vela;
-    tc_ethosu_job again = {.graph = job->graph, .tosa = job->tosa};
-    tc_module *module;
-    with.notes = true;
-    if (ti_emit_ethosu(ctx, &c->target, &with, &again, 1) == TC_OK)
-        o.map = ti_vela_map_read(&ctx->arena, again.notes);
-    if (ti_read_tosa(ctx, job->graph->name, job->tosa, &module) == TC_OK)
-        o.tosa = ti_main(module);
-    return o;
-}
-
-/* The model's node that the first error comes from. */
-static const char *node_of(origin *from, const tc_npu_findings *found)
-{
-    for (size_t i = 0; i < found->n; i++)
-        if (tc_npu_checks[found->list[i].check].is_error && found->list[i].at != SIZE_MAX) {
-            const tc_loc *loc = where_from(from, found->list[i].at);
-            return loc ? loc->node : NULL;
-        }
-    return NULL;
-}
-
-static tc_status verify(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *options,
-                        const tc_region *region, tc_ethosu_job *job,
+static tc_status verify(tc_ctx *ctx, const tc_region *region, const tc_ethosu_job *job,
                         const tc_npu_program *program)
 {
     tc_npu_findings found;
     ti_npu_verify(ctx, program, &found);
     if (!found.n_error)
         return TC_OK;
-    origin from = job->own         ? (origin){.own = region->own}
-                  : c->prefix_only ? (origin){0}
-                                   : ask_origin(ctx, c, options, job);
-    job->blamed = node_of(&from, &found);
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
-    (void)!ti_npu_tell(ctx, loc, &found, where_from, &from);
-    ti_note(ctx, NULL, "%s made this from a region that is valid TOSA", maker_of(ctx, job));
-    return close(ctx, job);
+    (void)!ti_npu_tell(ctx, loc, &found, where_from, region->own);
+    ti_note(ctx, NULL, "our own back end made this from a region that is valid TOSA");
+    return close(ctx);
 }
 
 /* ---- the same bits ---- */
@@ -156,8 +103,6 @@ static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_te
 typedef struct search {
     tc_ctx *ctx;
     const tc_compiled *c;
-    const tc_ethosu_options *options;
-    bool own; /* our own back end makes it */
     tc_graph *g;
     const tc_tensor *in; /* by input */
     tc_tensor *at;       /* by value: what it should be */
@@ -247,10 +192,6 @@ static void keep_last(search *s, const tc_npu_program *p)
 static tc_status make(search *s, tc_ethosu_job *job)
 {
     tc_codegen_result own;
-    if (!s->own) {
-        TC_TRY(ti_emit_tosa(s->ctx, job->graph->module, &job->tosa));
-        return ti_emit_ethosu(s->ctx, &s->c->target, s->options, job, 1);
-    }
     TC_TRY(ti_own_generate(s->ctx, s->c, job->graph, NULL, &own));
     return own.refused ? TC_UNSUPPORTED : ti_own_pack(s->ctx, s->c, &own, job);
 }
@@ -290,48 +231,44 @@ static const tc_node *first_different(search *s)
     return bad - good == 1 ? g->node[bad - 1] : NULL;
 }
 
-static tc_status blame(search *s, tc_ethosu_job *job, const difference *d, const char *error,
-                       size_t sample)
+static tc_status blame(search *s, const difference *d, const char *error, size_t sample)
 {
     tc_ctx *ctx = s->ctx;
-    const tc_node *node = s->c->prefix_only ? NULL : first_different(s);
-    job->blamed = node ? node->loc->node : NULL;
-    const char *maker = maker_of(ctx, job);
+    const tc_node *node = first_different(s);
     const tc_loc *loc = node ? node->loc : NULL;
     if (error)
         ti_error(ctx, loc, TC_E_STREAM,
-                 "the stream that %s made for '%s' does not run on sample %zu: %s", maker,
+                 "the stream that our own back end made for '%s' does not run on sample %zu: %s",
                  s->g->name, sample, error);
     else
         ti_error(ctx, loc, TC_E_STREAM,
-                 "the stream that %s made for '%s' differs from its TOSA program on "
+                 "the stream that our own back end made for '%s' differs from its TOSA program on "
                  "sample %zu: %" PRId64 " of %" PRId64 ", by up to %" PRId64,
-                 maker, s->g->name, sample, d->n, d->of, d->most);
+                 s->g->name, sample, d->n, d->of, d->most);
     if (node)
         ti_note(ctx, node->loc,
                 "the first operator whose result differs is '%s'; cut there, the stream's last "
                 "command is %s at word %zu",
                 tc_ops[node->op].name, ti_npu_op_name(&ctx->arena, &s->last), s->last.at);
-    else if (!s->c->prefix_only)
+    else
         ti_note(ctx, NULL, "the operator was not found in time");
-    return close(ctx, job);
+    return close(ctx);
 }
 
-tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *options,
-                          const tc_region *region, tc_ethosu_job *job)
+tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
+                          const tc_ethosu_job *job)
 {
     tc_npu_program program;
     tc_graph *g = ti_main(region->module);
-    tc_ethosu_options known = *options;
-    if (!job->own)
-        known.version = job->version;
     TC_TRY(open_program(ctx, job, &program));
-    TC_TRY(verify(ctx, c, &known, region, job, &program));
-    for (size_t k = 0; k < region->n_sample && !c->verify_only; k++) {
-        search s = {.ctx = ctx, .c = c, .options = &known, .own = job->own, .g = g, .in = region->sample[k],
+    TC_TRY(verify(ctx, region, job, &program));
+    for (size_t k = 0; k < region->n_sample; k++) {
+        search s = {.ctx = ctx,
+                    .c = c,
+                    .g = g,
+                    .in = region->sample[k],
                     .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val),
-                    .until = c->search_until > 0 ? c->search_until
-                                             : ti_clock() + ti_search_seconds(c)};
+                    .until = ti_clock() + SECONDS};
         difference d = {0};
         if (region->want &&
             !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n)
@@ -342,11 +279,10 @@ tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_opt
         for (size_t i = 0; i < g->n_out; i++)
             want[i] = s.at[g->out[i]];
         const char *error = execute(&ctx->arena, &program, region->sample[k], want, &d);
-        job->differs = error || d.n;
-        if (job->differs)
-            keep_last(&s, &program);
-        if (job->differs)
-            return blame(&s, job, &d, error, k);
+        if (!error && !d.n)
+            continue;
+        keep_last(&s, &program);
+        return blame(&s, &d, error, k);
     }
     return TC_OK;
 }

@@ -9,9 +9,8 @@
 
 /* Every rule of the machine; and, where the region has samples, the same bits as the TOSA program
  * on each of them. A stream that fails is told of, with the operator of the model that it fails at,
- * and is not to be written.  A stream of our own: TC_BUG. */
-TC_MUST_USE tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c,
-                                      const tc_ethosu_options *options,
-                                      const tc_region *region, tc_ethosu_job *job);
+ * and is TC_BUG. */
+TC_MUST_USE tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
+                                      const tc_ethosu_job *job);
 
 #endif

@@ -89,11 +89,7 @@ tc_status ti_take_whole(tc_ctx *ctx, const tc_trace *trace, tc_checker *checker,
     tc_job job = {.target = &c->target};
     TC_TRY(ti_road_run(ctx, r->module, TC_AT_FORMED, TC_AT_TOSA, &job, trace));
     TC_TRY(ti_own_ask(ctx, c, r));
-    job.own = ti_is_own(c, r);
-    TC_TRY(ti_road_run(ctx, r->module, TC_AT_TOSA, TC_AT_BUILT, &job, trace));
-    TC_TRY(ti_road_run(ctx, r->module, TC_AT_BUILT, TC_AT_LEGAL, &job, NULL));
-    if (!ti_own_takes(r))
-        set_apart(ctx, c); /* a detour may leave dead code out */
+    TC_TRY(ti_road_run(ctx, r->module, TC_AT_TOSA, TC_AT_LEGAL, &job, NULL));
     if (checker)
         keep_inputs(ctx, c, given, checker);
     ti_bring_back(r->module, c->module);

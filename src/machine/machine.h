@@ -35,6 +35,7 @@ typedef struct tc_abilities {
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
     bool rounds_twice;    /* RESCALE in DOUBLE_ROUND, as other kernels on the machine round */
     int64_t stride;       /* the farthest that a window steps */
+    int acc_bits;         /* of sums of 16-bit products; 0: 48, as TOSA has them */
 } tc_abilities;
 
 /* What it finds cheap. */
@@ -57,9 +58,6 @@ typedef enum tc_core { TC_CORE_C, TC_CORE_DSP, TC_CORE_MVE } tc_core;
 /* The same by what an instruction does, for prices: ARMv6-M has no products of 64 bits. */
 typedef enum tc_pace { TC_PACE_V6M, TC_PACE_V7M, TC_PACE_DSP, TC_PACE_MVE, TC_PACES } tc_pace;
 
-/* The sets of npu_limits.c. */
-enum { TC_LIMITS_NPU = 1 << 0, TC_LIMITS_SMALL = 1 << 1 };
-
 typedef struct tc_machine {
     const char *name;    /* as the user writes it: all of it, or up to the size */
     const tc_npu_machine *npu; /* TC_PACKED_STREAM: its sizes, each a machine of its own */
@@ -72,7 +70,6 @@ typedef struct tc_machine {
     tc_pace pace;
     double cycles;       /* C source: an instruction's, on average; a guess by the core's make */
     const char *backend; /* the delegate's id in a .pte; NULL: none */
-    uint32_t limits;     /* what Vela refuses beyond TOSA's own rules: sets of npu_limits.c */
     tc_abilities can;
     tc_costs cost;
     const tc_npu_setup *systems; /* TC_PACKED_STREAM: clocks and memories, by name */

@@ -43,7 +43,6 @@ const tc_machine tc_machine_u85 = {
     .forms = TC_FORMS_U85,
     .packing = TC_PACKED_STREAM,
     .backend = "EthosUBackend",
-    .limits = TC_LIMITS_NPU,
     .can = {.gathers = true,
             .divides = true,
             .selects = true,

@@ -99,15 +99,14 @@ static tc_status choose_of(tc_ctx *ctx, tc_status status, tc_buf *known)
     if (known->size)
         ti_note(ctx, NULL, "choose one of: %s", ti_buf_cstr(known));
     else
-        ti_note(ctx, NULL, "there is none: use a --vela-ini that has one");
+        ti_note(ctx, NULL, "there is none: --system FILE names a description that has one");
     return status;
 }
 
-static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, const char *place,
+static tc_status unknown(tc_ctx *ctx, const char *what, const char *name, const char *place,
                          tc_buf *known)
 {
-    tc_status status = ti_usage(ctx, "%s %s: %s has no such %s", option, name, place,
-                                ti_text_eq(option, "--memory-mode") ? "memory mode" : "system");
+    tc_status status = ti_usage(ctx, "--system %s: %s has no such %s", name, place, what);
     const char *near = nearest_of(ctx, name, known);
     if (near)
         ti_note(ctx, NULL, "did you mean '%s'?", near);
@@ -117,8 +116,8 @@ static tc_status unknown(tc_ctx *ctx, const char *option, const char *name, cons
 static tc_status does_not_fit(tc_ctx *ctx, const tc_npu_system *s, const char *why, tc_buf *known)
 {
     tc_status status =
-        ti_usage(ctx, "--memory-mode %s does not go with the system %s: it puts %s", s->mode,
-                 s->config, why);
+        ti_usage(ctx, "--system %s,%s: the memory mode does not go with the system: it puts %s", s->config,
+                 s->mode, why);
     return choose_of(ctx, status, known);
 }
 
@@ -143,11 +142,6 @@ static const tc_npu_setup *built_in_system(const char *name)
     return NULL;
 }
 
-bool ti_npu_system_is_arms(const char *config)
-{
-    return built_in_system(config) != NULL;
-}
-
 static const struct mode *built_in_mode(const char *name)
 {
     for (size_t i = 0; i < TC_COUNT(modes); i++)
@@ -156,7 +150,7 @@ static const struct mode *built_in_mode(const char *name)
     return NULL;
 }
 
-static const char built_in_place[] = "the built-in description (--vela-ini names another)";
+static const char built_in_place[] = "the built-in description (--system FILE:... names another)";
 
 static void set_mode(tc_npu_system *s, const struct mode *m)
 {
@@ -321,7 +315,7 @@ static tc_status enter(file *f, const char *kind, const char *name)
         return TC_OK;
     ti_buf_init(&known, &f->ctx->arena);
     names_of(f, kind, &known);
-    return unknown(f->ctx, mode ? "--memory-mode" : "--system-config", name, f->path, &known);
+    return unknown(f->ctx, mode ? "memory mode" : "system", name, f->path, &known);
 }
 
 static void read_mode(file *f, tc_npu_system *out)
@@ -386,7 +380,7 @@ static tc_status not_built_in(tc_ctx *ctx, const tc_npu_machine *machine, const 
     ti_buf_init(&known, &ctx->arena);
     for (size_t i = 0; i < m->n_system; i++)
         add_name(&known, ti_str_of(m->systems[i].name));
-    return unknown(ctx, "--system-config", config, built_in_place, &known);
+    return unknown(ctx, "system", config, built_in_place, &known);
 }
 
 /* Of Arm's systems, then of those in boards.ini. */
@@ -416,7 +410,7 @@ static tc_status find_mode(tc_ctx *ctx, tc_npu_system *out)
             add_name(&known, ti_str_of(modes[i].name));
     }
     if (!m)
-        return unknown(ctx, "--memory-mode", out->mode, built_in_place, &known);
+        return unknown(ctx, "memory mode", out->mode, built_in_place, &known);
     set_mode(out, m);
     const char *why = misplaced(ctx, out);
     return why ? does_not_fit(ctx, out, why, &known) : TC_OK;
@@ -443,6 +437,39 @@ static tc_status find_in_file(tc_ctx *ctx, const tc_npu_machine *machine, const 
     list_modes(&f, out, &fitting);
     ti_trial_end(ctx, &trial);
     return does_not_fit(ctx, out, why, &fitting);
+}
+
+tc_system_name ti_system_name_read(tc_ctx *ctx, const char *text)
+{
+    tc_system_name out = {0};
+    const char *colon = text ? strrchr(text, ':') : NULL;
+    if (!text || !*text)
+        return out;
+    if (colon && strpbrk(colon, "/\\")) /* of a drive */
+        colon = NULL;
+    const char *names = colon ? colon + 1 : strpbrk(text, "./\\") ? "" : text;
+    if (names != text)
+        out.ini = colon ? ti_text_copy(&ctx->arena, (tc_str){text, (size_t)(colon - text)})
+                        : ti_intern_text(ctx, text);
+    const char *comma = strchr(names, ',');
+    size_t n = comma ? (size_t)(comma - names) : strlen(names);
+    if (n)
+        out.config = ti_text_copy(&ctx->arena, (tc_str){names, n});
+    if (comma && comma[1])
+        out.mode = ti_intern_text(ctx, comma + 1);
+    if (out.config && !comma && !out.ini && built_in_mode(out.config))
+        out = (tc_system_name){.mode = out.config};
+    return out;
+}
+
+const char *ti_system_name_text(tc_ctx *ctx, const tc_system_name *name)
+{
+    bool mode = name->mode != NULL, names = name->config || mode;
+    if (!name->ini && !names)
+        return NULL;
+    return ti_text_format(&ctx->arena, "%s%s%s%s%s", name->ini ? name->ini : "",
+                          name->ini && names ? ":" : "", name->config ? name->config : "",
+                          mode ? "," : "", mode ? name->mode : "");
 }
 
 tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *machine, const char *ini,

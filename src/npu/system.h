@@ -34,10 +34,16 @@ TC_MUST_USE tc_status ti_npu_system_find(tc_ctx *ctx, const tc_npu_machine *mach
                                          const char *ini, const char *config, const char *mode,
                                          tc_npu_system *out);
 
+/* The same as one text: "FILE:CONFIG,MODE", any of them left out: "FILE", "CONFIG", "CONFIG,MODE",
+ * ",MODE"; one of the built-in modes may stand alone.  A FILE has a dot or a slash in its name. */
+typedef struct tc_system_name {
+    const char *ini, *config, *mode; /* NULL: not said */
+} tc_system_name;
+tc_system_name ti_system_name_read(tc_ctx *ctx, const char *text); /* NULL: nothing is said */
+const char *ti_system_name_text(tc_ctx *ctx, const tc_system_name *name);
+
 /* boards.ini: sections [Board.X], and [System_Config.Y] for them. */
 tc_bytes ti_npu_boards(void);
-/* Vela has this system by itself. */
-bool ti_npu_system_is_arms(const char *config);
 /* The file has a section [kind.name]. */
 bool ti_npu_ini_has(tc_bytes ini, const char *kind, const char *name);
 

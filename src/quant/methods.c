@@ -104,7 +104,7 @@ double ti_quant_expected_noise(const tc_quant_gains *gains, size_t i)
 
 void ti_quant_say_over(tc_ctx *ctx, const char *method)
 {
-    ti_note(ctx, NULL, "%s is skipped: the time of --budget is over", method);
+    ti_note(ctx, NULL, "%s is skipped: its time is over", method);
 }
 
 void ti_quant_take_over(tc_module *to, const tc_module *from)

@@ -102,7 +102,6 @@ typedef struct tc_content {
     size_t samples; /* that errors were measured on */
     tc_evaluation *answers; /* right and wrong ones, by labels; or NULL */
     tc_layout layout;
-    struct tc_vela_map **notes; /* by region: Vela's own; NULL: there are none */
     double cycles, macs, seconds;
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;

@@ -6,7 +6,6 @@
 
 #include "../cost/profile.h"
 #include "../machine/npu_machine.h"
-#include "../npu/vela_map.h"
 
 /* Products and sums of one TOSA operator; 0 for what does neither. */
 static double macs_of(const tc_graph *g, const tc_node *node)
@@ -104,17 +103,13 @@ static tc_status add_profile(tc_content *c)
 tc_status ti_content_costs(tc_content *c)
 {
     const tc_compiled *compiled = c->options.compiled;
-    const tc_ethosu_job *jobs = compiled->jobs;
     const tc_npu_machine *machine = compiled->target.npu;
-    c->notes = tc_new_n(&c->ctx->arena, tc_vela_map *, compiled->n_region + 1);
     c->macs_per_cycle = machine ? machine->macs : 0;
     add_shapes(c, ti_main(compiled->module));
     for (size_t r = 0; r < compiled->n_region; r++) {
         const tc_graph *g = ti_main(compiled->region[r].module);
         if (g != ti_main(compiled->module))
             add_shapes(c, g);
-        if (jobs && jobs[r].notes.data)
-            c->notes[r] = ti_vela_map_read(&c->ctx->arena, jobs[r].notes);
     }
-    return jobs || compiled->target.machine->packing == TC_PACKED_C ? add_profile(c) : TC_OK;
+    return compiled->jobs || compiled->target.machine->packing == TC_PACKED_C ? add_profile(c) : TC_OK;
 }

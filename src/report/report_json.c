@@ -153,15 +153,6 @@ static void put_summary(const tc_content *c, tc_json_out *out)
     ti_json_close(out, '}');
 }
 
-/* A region of Vela's, where there is one. */
-static const tc_ethosu_job *maker_job(const tc_compiled *c)
-{
-    size_t i = 0;
-    while (i + 1 < c->n_region && c->jobs[i].own)
-        i++;
-    return &c->jobs[i];
-}
-
 static void put_settings(const tc_content *c, tc_json_out *out)
 {
     const tc_report_options *o = &c->options;
@@ -179,10 +170,8 @@ static void put_settings(const tc_content *c, tc_json_out *out)
         const tc_machine *machine = compiled->target.machine;
         const char *config = v->system_config ? v->system_config : machine->system_config,
                    *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;
-        const tc_ethosu_job *job = maker_job(compiled);
-        tc_json_object(out, job->own ? "own" : "vela", TC_J_IF("version", job->version),
-                       TC_J("system_config", config), TC_J("memory_mode", mode),
-                       TC_J_IF("ini", v->ini), TC_J_IF("optimise", v->optimise));
+        tc_json_object(out, "system", TC_J("system_config", config), TC_J("memory_mode", mode),
+                       TC_J_IF("file", v->ini), TC_J_IF("optimise", v->optimise));
     }
     ti_json_close(out, '}');
 }
@@ -236,8 +225,7 @@ static void put_regions(const tc_content *c, tc_json_out *out)
         put_types(c, out, "outputs", g, g->out, g->n_out);
         if (compiled->jobs) {
             const tc_ethosu_job *job = &compiled->jobs[i];
-            tc_json_put(out, TC_J("maker", job->own ? "tosac" : "Vela"),
-                        TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
+            tc_json_put(out, TC_J("cycles", job->cycles), TC_J("scratch", job->scratch),
                         TC_J("fast_scratch", job->fast_scratch), TC_J("weights", job->weights));
         }
         ti_json_close(out, '}');

@@ -7,7 +7,6 @@
 
 #include "../base/place.h"
 #include "../ir/lives.h"
-#include "../npu/vela_map.h"
 #include "../target/cpu.h"
 
 static tc_report_memory *add_memory(tc_content *c, const char *name, const char *unit)
@@ -108,60 +107,6 @@ static tc_report_memory *memory_called(tc_content *c, size_t from, const char *n
     return add_memory(c, name, "operation");
 }
 
-/* Vela counts two steps for each operation that takes time of its own, and two more at the end. */
-static void set_clocks(tc_content *c, size_t region, size_t from)
-{
-    size_t n = 0, timed = 0;
-    const tc_vela_cost *cost = c->notes[region] ? ti_vela_map_costs(c->notes[region], &n) : NULL;
-    for (size_t i = 0; i < n; i++)
-        timed += cost[i].cycles > 0;
-    double *clock = tc_new_n(&c->ctx->arena, double, 2 * timed + 3), now = 0;
-    size_t step = 0;
-    for (size_t i = 0; i < n; i++)
-        if (cost[i].cycles > 0) {
-            clock[step++] = now;
-            clock[step++] = now + (double)cost[i].cycles / 2;
-            now += (double)cost[i].cycles;
-        }
-    clock[step] = clock[step + 1] = clock[step + 2] = now;
-    for (size_t i = from; i < c->n_memory; i++)
-        if (c->memory[i].steps <= (int64_t)(2 * timed + 2))
-            c->memory[i].clock = clock;
-}
-
-/* Vela knows values that have no name as "t17", by their number in the region, and calls its copies
- * of weights "WB_...". */
-static tc_report_block vela_block(tc_content *c, size_t region, const tc_vela_tensor *t)
-{
-    const tc_graph *g = ti_main(c->options.compiled->region[region].module);
-    tc_report_block b = {t->name, NULL, t->first, t->last, t->offset, t->bytes};
-    char *end;
-    unsigned long v = *t->name == 't' ? strtoul(t->name + 1, &end, 10) : 0;
-    if (v && !*end && v < g->n_val && !g->val[v]->name) {
-        b.name = value_name(c->ctx, g, (tc_val)v);
-        b.op = op_name(g->val[v]->def);
-    } else if (ti_text_starts(t->name, "WB_"))
-        b.name = "weights, copied";
-    return b;
-}
-
-static void vela_memory(tc_content *c, size_t region)
-{
-    const tc_vela_map *map = c->notes[region];
-    size_t n = 0, from = c->n_memory;
-    const tc_vela_tensor *t = map ? ti_vela_map_tensors(map, &n) : NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (t[i].bytes <= 0 || !*t[i].memory)
-            continue;
-        const char *name =
-            place_of(c->ctx, c->options.compiled, region,
-                     ti_text_format(&c->ctx->arena, "%s of the accelerator", t[i].memory));
-        add_block(c, memory_called(c, from, name),
-                  vela_block(c, region, &t[i]));
-    }
-    set_clocks(c, region, from);
-}
-
 /* When each command of our own stream begins. */
 static double *own_clock(const tc_content *c, size_t region)
 {
@@ -255,9 +200,7 @@ void ti_content_memory(tc_content *c)
     if (w->planned)
         program_memory(c, w);
     for (size_t r = 0; r < compiled->n_region; r++) {
-        if (compiled->jobs && !compiled->jobs[r].own)
-            vela_memory(c, r);
-        else if (compiled->jobs && compiled->region[r].own && compiled->region[r].own->n_place)
+        if (compiled->jobs && compiled->region[r].own && compiled->region[r].own->n_place)
             own_memory(c, r);
         else
             region_memory(c, r);

@@ -32,8 +32,8 @@ TC_MUST_USE tc_status ti_inspect_pte(tc_ctx *ctx, const char *path, tc_bytes byt
 TC_MUST_USE tc_status ti_inspect_streams(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                          tc_buf *to);
 
-/* inspect_vela.c */
-TC_MUST_USE tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
+/* inspect_payload.c */
+TC_MUST_USE tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json,
                                       tc_buf *to);
 
 /* inspect_file.c: what a file holds; the command streams in it; the same of bytes under a name. */

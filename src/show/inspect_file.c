@@ -278,13 +278,13 @@ static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_
                          tc_buf *to)
 {
     if (ti_npu_looks_like_npz(bytes))
-        return ti_inspect_vela(ctx, path, bytes, json, to);
+        return ti_inspect_payload(ctx, path, bytes, json, to);
     if (has(bytes, 0, "\x93NUMPY") || ti_text_ends(path, ".npz"))
         return inspect_arrays(ctx, path, bytes, json, to);
     if (has(bytes, 0, "VGF1"))
         return ti_inspect_vgf(ctx, path, bytes, json, to);
     if (ti_npu_looks_like_backend(bytes))
-        return ti_inspect_vela(ctx, path, bytes, json, to);
+        return ti_inspect_payload(ctx, path, bytes, json, to);
     if (has(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
         return ti_inspect_pte(ctx, path, bytes, json, to);
     return inspect_model(ctx, path, bytes, is_file, json, to);

@@ -134,7 +134,8 @@ static tc_status put_stream(tc_ctx *ctx, const tc_stream *s, tc_json_out *out, t
     ti_npu_walk_begin(&walk, p->machine, p->words);
     while (ti_npu_walk_next(&walk, &op)) {
         bool has = next < cost.n_op && cost.op[next].at == op.at;
-        told t = {s, &walk, &op, ti_stream_node(s, op.at), has ? &cost.op[next].cost : NULL};
+        const tc_loc *loc = ti_stream_loc(s, op.at);
+        told t = {s, &walk, &op, loc ? loc->node : NULL, has ? &cost.op[next].cost : NULL};
         next += has;
         if (out)
             json_op(ctx, &t, &line, out);

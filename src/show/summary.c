@@ -100,10 +100,7 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
 
 static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
 {
-    ti_json_put_text(out, "maker", job->own ? "tosac" : "Vela");
-    ti_json_open(out, job->own ? "own" : "vela", '{');
-    if (job->version)
-        ti_json_put_text(out, "version", job->version);
+    ti_json_open(out, "stream", '{');
     tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
                 TC_J("sram_kib", job->sram_kib),
                 TC_J("inferences_per_second", job->inferences_per_second),
@@ -235,23 +232,15 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
     ti_json_close(&out, '}');
 }
 
-/* "; Vela: 621861 cycles, 270 KiB of SRAM": of all regions, and who made them. */
+/* "; own back end: 621861 cycles, 270 KiB of SRAM": of all regions. */
 static void put_costs(const tc_compiled *c, tc_buf *out)
 {
     double cycles = 0, sram = 0;
-    size_t own = 0;
     for (size_t i = 0; i < c->n_region; i++) {
-        own += c->jobs[i].own;
         cycles += c->jobs[i].cycles;
         sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
     }
-    if (own == c->n_region)
-        ti_buf_printf(out, "; own back end");
-    else if (own)
-        ti_buf_printf(out, "; own back end (%zu) and Vela (%zu)", own, c->n_region - own);
-    else
-        ti_buf_printf(out, "; Vela");
-    ti_buf_printf(out, ": %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    ti_buf_printf(out, "; own back end: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
 }
 
 /* "; 26 calls of cortex_m:: (ExecuTorch 1.4), 10 of other kernels" */

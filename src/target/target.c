@@ -139,8 +139,7 @@ tc_status ti_target_parse(tc_ctx *ctx, const char *text, tc_target *out)
 
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g)
 {
-    return target->back_end ? target->back_end(ctx, target->who, g)
-                            : ti_machine_refuses(ctx, target->machine, g);
+    return target->back_end ? target->back_end(ctx, target->who, g) : NULL;
 }
 
 const char *ti_target_spec(tc_ctx *ctx, const tc_target *target)

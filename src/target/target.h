@@ -26,16 +26,12 @@ typedef struct tc_target {
     const tc_npu_machine *npu; /* TC_PACKED_STREAM: of which size; else NULL */
     uint32_t tosa;          /* 1 << TC_FEATURE_x */
     int minor;              /* of TOSA 1.x */
-    tc_back_end *back_end;  /* who is asked; NULL: the limits that the machine's record names */
+    tc_back_end *back_end;  /* who is asked; NULL: TOSA's rules alone decide */
     const void *who;
     const struct tc_target *core; /* Ethos-U: who runs the rest, in integers; NULL: not said */
 } tc_target;
 
-/* npu_limits.c: why Vela does not take the first of a TOSA graph's nodes that it refuses;
- * NULL: it takes them all. */
-const char *ti_machine_refuses(tc_ctx *ctx, const tc_machine *machine, const tc_graph *g);
-
-/* What the back end says, or the machine's limits. */
+/* What the back end says. */
 const char *ti_target_refuses(tc_ctx *ctx, const tc_target *target, const tc_graph *g);
 
 /* "TOSA-1.0+INT+FP+int16": profiles and extensions in any order, repeats ignored; "vgf",

@@ -410,11 +410,12 @@ static const double *steps_of(attempt *a, const tc_compiled *c)
     return step;
 }
 
-static tc_status payloads(attempt *a, const tc_compiled *c, tc_payload **out)
+static tc_status payloads(attempt *a, tc_compiled *c, tc_payload **out)
 {
     if (c->target.machine->packing == TC_PACKED_VGF) {
-        tc_ethosu_job *jobs;
-        return ti_payloads(a->ctx, c, &(tc_ethosu_options){0}, out, &jobs);
+        TC_TRY(ti_pack_regions(a->ctx, c));
+        *out = c->payload;
+        return TC_OK;
     }
     *out = tc_new_n(&a->ctx->arena, tc_payload, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)
@@ -463,7 +464,7 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         (floats && !all_agree(a, slow, n, a->want, true, NULL, "compiled beside the model")) ||
         !went(a, write_regions(a, &c, name, written), "write"))
         return false;
-    tc_payload *payload;
+    tc_payload *payload = NULL;
     tc_pte program;
     tc_module *back;
     return went(a, payloads(a, &c, &payload), "payloads") &&

@@ -195,7 +195,7 @@ def quantized_and_compared(folder):
 def settings_tried(folder):
     """A goal: what was tried stands there as a table and as pictures, the choice marked."""
     page, file = os.path.join(folder, "goal.html"), os.path.join(folder, "goal.json")
-    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u85-256", "--calib", os.path.join(digits, "calib.npz"), "--target-sqnr", "25", "--emit", "tosa",
+    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u85-256", "--calib", os.path.join(digits, "calib.npz"), "--goal", "sqnr=25", "--emit", "tosa",
              "-o", os.path.join(folder, "g.tosa"), "--report"]
     tosac(*words, page)
     tosac(*words, file)
@@ -253,7 +253,7 @@ def foreign_names(folder):
 def types_and_memory(folder):
     """On an Ethos-U: types are the machine's, errors have a number or a reason, blocks a value's name, tensors their ranges."""
     page, file = os.path.join(folder, "u55.html"), os.path.join(folder, "u55.json")
-    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u55-128", "--ethosu-backend", "own", "--calib", os.path.join(digits, "test.npz"), "--labels",
+    words = ["compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u55-128", "--calib", os.path.join(digits, "test.npz"), "--labels",
              os.path.join(digits, "test_label.npy"), "--report"]
     tosac(*words, file)
     content = json.load(open(file))
@@ -338,7 +338,7 @@ def two_reports(folder):
     """What changed, as text, JSON, CSV and page; tables of the page as CSV."""
     file = [os.path.join(folder, n) for n in ("one.json", "two.json")]
     for path, more in zip(file, ([], ["-q", "a16w8"])):
-        tosac("compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u55-128", "--ethosu-backend", "own", *more, "--calib", os.path.join(digits, "calib.npz"), "--report", path)
+        tosac("compile", os.path.join(digits, "model.pt2"), "-t", "ethos-u55-128", *more, "--calib", os.path.join(digits, "calib.npz"), "--report", path)
     one, two = (json.load(open(f)) for f in file)
     page, tables = os.path.join(folder, "changes.html"), os.path.join(folder, "tables")
     said = tosac("report", *file, "-o", page, "--csv", tables)

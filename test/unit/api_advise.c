@@ -344,9 +344,9 @@ static void check_settings(void)
         bool products;
     } rows[] = {
         {"optimise", "--optimise Size", small, "Size", NULL, NULL, false},
-        {"memory_mode", "--memory-mode Sram_Only", small, NULL, "Sram_Only", NULL, false},
+        {"memory_mode", "--system Sram_Only", small, NULL, "Sram_Only", NULL, false},
         {"weights4", "-q a8w4", small, NULL, NULL, "a8w4", false},
-        {"products", "--u55-products", product, NULL, NULL, NULL, true},
+        {"products", "--optimise products", product, NULL, NULL, NULL, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         tc_ctx *ctx = tc_ctx_new();
@@ -356,9 +356,9 @@ static void check_settings(void)
         o.target = "ethos-u55-128";
         bool found = find(advice_on(ctx, rows[i].model, &o, ALL), rows[i].kind, "", &item);
         CHECK_ROW(rows[i].kind, found && strcmp(item.option, rows[i].option) == 0 && !item.retrain);
-        o.vela.optimise = rows[i].optimise;
-        o.vela.memory_mode = rows[i].mode;
-        o.vela.u55_products = rows[i].products;
+        o.ethosu.optimise = rows[i].optimise;
+        o.ethosu.system = rows[i].mode;
+        o.ethosu.u55_products = rows[i].products;
         o.quant.config = rows[i].config;
         tc_advice_get_info(advice_on(ctx, rows[i].model, &o, 1), &info);
         CHECK_ROW(rows[i].kind, near(item.then.cycles, info.now.cycles, 0.01));

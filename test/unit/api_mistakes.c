@@ -184,7 +184,7 @@ static void test_programs(tc_ctx *ctx)
                "no operator goes to 'cpu'"));
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_VGF, NULL), TC_BAD_MODEL,
                "0 regions, but a .vgf file holds one"));
-    CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_VELA, NULL), TC_USAGE,
+    CHECK(says(ctx, tc_compiled_make(ctx, compiled, TC_OUTPUT_STREAM, NULL), TC_USAGE,
                "for Ethos-U targets, not for 'cpu'"));
     CHECK(says(ctx, tc_compiled_make(ctx, compiled, (tc_output)99, NULL), TC_USAGE,
                "unknown kind of file 99"));

@@ -44,15 +44,15 @@ static const struct {
     {SECOND_FIRST(Q), "TOSA-1.0+INT", NULL, TC_OUTPUT_TOSA},
     {SECOND_FIRST(Q), "vgf", NULL, TC_OUTPUT_VGF},
     {SECOND_FIRST(Q), "ethos-u55-128", NULL, TC_OUTPUT_TOSA},
-    {SECOND_FIRST(Q), "ethos-u55-128", NULL, TC_OUTPUT_VELA},
-    {SECOND_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_VELA},
+    {SECOND_FIRST(Q), "ethos-u55-128", NULL, TC_OUTPUT_STREAM},
+    {SECOND_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_STREAM},
     {SECOND_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_PTE},
     {LAST_FIRST(F), "TOSA-1.0+FP", NULL, TC_OUTPUT_TOSA},
     {LAST_FIRST(F), "vgf", NULL, TC_OUTPUT_VGF},
     {LAST_FIRST(F), "vgf", "sub", TC_OUTPUT_VGF},
     {LAST_FIRST(Q), "vgf", NULL, TC_OUTPUT_VGF},
-    {LAST_FIRST(Q), "ethos-u55-128", NULL, TC_OUTPUT_VELA},
-    {LAST_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_VELA},
+    {LAST_FIRST(Q), "ethos-u55-128", NULL, TC_OUTPUT_STREAM},
+    {LAST_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_STREAM},
     {LAST_FIRST(Q), "ethos-u85-256", NULL, TC_OUTPUT_TFLITE},
     {EVERY_KIND(F), "TOSA-1.0+FP", NULL, TC_OUTPUT_TOSA},
     {EVERY_KIND(F), "TOSA-1.0+FP", NULL, TC_OUTPUT_VGF},
@@ -159,7 +159,7 @@ static void test_said(void)
     tc_ctx *ctx = tc_ctx_new();
     tc_model *model;
     tc_compiled *c = compiled(ctx, EVERY_KIND(Q), "ethos-u55-128", NULL, &model);
-    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_VELA, NULL) == TC_OK);
+    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_STREAM, NULL) == TC_OK);
     CHECK(strstr(tc_diagnostics(ctx), "input 1 'unread' is not in the file"));
     CHECK(strstr(tc_diagnostics(ctx), "output 1 'passed' is not in the file"));
     CHECK(strstr(tc_diagnostics(ctx), "output 3 is not in the file"));

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,17 +57,41 @@ static void check_net(tc_ctx *ctx)
     tc_profile_get_info(p, &info);
     CHECK(strcmp(info.machine, "ethos-u85-256") == 0 && strcmp(info.memory_mode, "Sram_Only") == 0);
     CHECK(info.total.cycles == 3088); /* as Vela says */
-    CHECK(info.knows_lines && info.streams == 1 && info.clock == 1e9);
+    CHECK(!info.knows_lines && info.streams == 1 && info.clock == 1e9);
     CHECK(strcmp(info.memory[0], "Sram") == 0 && strcmp(info.memory[1], "Dram") == 0);
     CHECK(info.total.utilisation > 0.02 && info.total.utilisation < 0.04);
     check_sums(p, &info);
-    static const char *const line[] = {"net.py:14", "net.py:13", "net.py:12", "net.py:15"};
-    for (size_t i = 0; i < 4; i++)
-        CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, i, &row) && strcmp(row.name, line[i]) == 0);
-    CHECK(!tc_profile_get_row(p, TC_PROFILE_BY_LINE, 4, &row));
-    CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, 2, &row) && row.hint &&
-          strstr(row.hint, "few input channels"));
     CHECK(tc_profile_get_row(p, TC_PROFILE_BY_KIND, 0, &row) && strcmp(row.name, "DEPTHWISE") == 0);
+}
+
+/* The network as it was given to Vela, compiled here: its operations have their lines. */
+static tc_profile *profile_of_net(tc_ctx *ctx)
+{
+    tc_model *model = NULL;
+    tc_compiled *compiled = NULL;
+    tc_profile *p = NULL;
+    tc_compile_options o = tc_compile_options_default();
+    o.target = "ethos-u85-256";
+    CHECK(tc_model_open(ctx, TOSAC_FIXTURES "/cost/net.tosa", NULL, &model) == TC_OK);
+    CHECK(tc_compile(ctx, model, &o, &compiled) == TC_OK);
+    CHECK(tc_profile_new(ctx, compiled, &p) == TC_OK);
+    return p;
+}
+
+static void check_lines(tc_ctx *ctx)
+{
+    tc_profile *p = profile_of_net(ctx);
+    tc_profile_info info = tc_profile_info_default();
+    tc_profile_row row = tc_profile_row_default();
+    size_t hints = 0, n = 0;
+    tc_profile_get_info(p, &info);
+    CHECK(info.knows_lines && info.streams == 1);
+    check_sums(p, &info);
+    for (; tc_profile_get_row(p, TC_PROFILE_BY_LINE, n, &row); n++) {
+        CHECK(strncmp(row.name, "net.py:1", 8) == 0);
+        hints += row.hint && strstr(row.hint, "few input channels");
+    }
+    CHECK(n == 4 && hints == 1);
 }
 
 static void check_reports(tc_ctx *ctx)
@@ -74,14 +99,17 @@ static void check_reports(tc_ctx *ctx)
     tc_profile *p = NULL;
     const char *text = NULL;
     CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_KIND, 0, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(strstr(text, "3088 cycles expected") && strstr(text, "DEPTHWISE"));
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_KIND, 0, TC_FORM_JSON, &text) == TC_OK);
+    CHECK(strstr(text, "\"cycles\": 3088") && strstr(text, "\"operations\": ["));
+    p = profile_of_net(ctx);
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_TEXT, &text) == TC_OK);
-    CHECK(strstr(text, "3088 cycles expected") && strstr(text, "net.py:15") &&
-          !strstr(text, "%  1 more"));
+    CHECK(strstr(text, "net.py:15") && !strstr(text, "%  1 more"));
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 1, TC_FORM_TEXT, &text) == TC_OK);
-    CHECK(strstr(text, "net.py:14") && !strstr(text, "net.py:15") && strstr(text, "3 more"));
+    CHECK(strstr(text, "3 more"));
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_JSON, &text) == TC_OK);
-    CHECK(strstr(text, "\"cycles\": 3088") && strstr(text, "\"operations\": [") &&
-          strstr(text, "\"place\": \"net.py:12\""));
+    CHECK(strstr(text, "\"place\": \"net.py:12\""));
     CHECK(tc_profile_report(ctx, p, (tc_profile_by)9, 0, TC_FORM_TEXT, &text) == TC_USAGE);
 }
 
@@ -97,14 +125,14 @@ static void check_systems(tc_ctx *ctx)
     tc_profile *p = NULL;
     tc_profile_info info = tc_profile_info_default();
     tc_profile_options o = tc_profile_options_default();
-    o.vela_ini = path;
-    o.system_config = "Slow";
-    o.memory_mode = "All";
+    char system[64];
+    snprintf(system, sizeof system, "%s:Slow,All", path);
+    o.system = system;
     CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(info.clock == 1e8 && info.total.cycles > 2 * 3088);
     check_sums(p, &info);
-    o.system_config = "Quick";
+    snprintf(system, sizeof system, "%s:Quick,All", path);
     CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
     unlink(path);
     CHECK(tc_profile_open(ctx, NET, &o, &p) != TC_OK);
@@ -134,9 +162,9 @@ static void check_descriptions(void)
         CHECK(fd >= 0 && write(fd, row[i].ini, (size_t)n) == n && close(fd) == 0);
         tc_profile *p = NULL;
         tc_profile_options o = tc_profile_options_default();
-        o.vela_ini = path;
-        o.system_config = "S";
-        o.memory_mode = "M";
+        char system[64];
+        snprintf(system, sizeof system, "%s:S,M", path);
+        o.system = system;
         CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_USAGE);
         CHECK(strstr(tc_diagnostics(ctx), row[i].words) != NULL);
         unlink(path);
@@ -158,7 +186,7 @@ static void check_compiled(tc_ctx *ctx)
     CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_USAGE);
 }
 
-/* Without Vela and without a stream: near what Vela says, and the parts are the whole. */
+/* Without a stream: near what Vela says, and the parts are the whole. */
 static void check_estimate(tc_ctx *ctx, const char *target, double least, double most)
 {
     tc_model *model = NULL;
@@ -244,6 +272,7 @@ int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     check_net(ctx);
+    check_lines(ctx);
     check_reports(ctx);
     check_systems(ctx);
     check_descriptions();

@@ -166,8 +166,7 @@ static made compile_for(tc_ctx *ctx, const char *board, const char *mode, tc_out
               .v = tc_board_verdict_default()};
     tc_board_verdict_memory memory = tc_board_verdict_memory_default();
     m.o.board = board;
-    m.o.vela.memory_mode = mode;
-    m.o.vela.backend = "own";
+    m.o.ethosu.system = mode;
     m.o.no_execute = true;
     CHECK(tc_model_open(ctx, DIGITS "model.pt2", NULL, &m.model) == TC_OK);
     CHECK(tc_dataset_open(ctx, data, 1, &m.o.quant.samples) == TC_OK);
@@ -188,7 +187,7 @@ static made compile_for(tc_ctx *ctx, const char *board, const char *mode, tc_out
 static int64_t values_of(const made *m)
 {
     const tc_pte_needs *n = m->c->written.needs;
-    CHECK(n && (int64_t)n->temporary >= m->region.vela.scratch && n->method > 0);
+    CHECK(n && (int64_t)n->temporary >= m->region.stream.scratch && n->method > 0);
     return (int64_t)(m->info.memory + n->temporary + n->method);
 }
 
@@ -198,14 +197,14 @@ static void check_places(tc_ctx *ctx)
     int64_t values = values_of(&m), file = (int64_t)m.info.bytes;
     CHECK(m.v.fits && strcmp(m.v.memory_mode, "Shared_Sram") == 0 && m.v.n_memory == 2);
     CHECK(m.used[0] == values && m.used[1] == file && m.used[2] == 0);
-    CHECK(fabs(m.v.milliseconds - 1e3 * m.region.vela.cycles / 400e6) < 1e-9 &&
+    CHECK(fabs(m.v.milliseconds - 1e3 * m.region.stream.cycles / 400e6) < 1e-9 &&
           fabs(m.v.milliseconds * m.v.inferences_per_second - 1e3) < 1e-6);
     m = compile_for(ctx, "alif-e7-hp", "Sram_Only", TC_OUTPUT_PTE);
     values = values_of(&m), file = (int64_t)m.info.bytes;
     CHECK(m.used[0] == values + file && m.used[1] == file); /* the flash has it, too */
     m = compile_for(ctx, "corstone-320-fvp", NULL, TC_OUTPUT_PTE); /* Dedicated_Sram */
     values = values_of(&m), file = (int64_t)m.info.bytes;
-    CHECK(m.used[2] == values + file && m.used[0] == m.region.vela.fast_scratch && m.used[0] > 0);
+    CHECK(m.used[2] == values + file && m.used[0] == m.region.stream.fast_scratch && m.used[0] > 0);
     m = compile_for(ctx, "alif-e7-hp", NULL, TC_OUTPUT_TFLITE); /* the arena has the scratch in it */
     CHECK(m.used[0] == (int64_t)m.info.memory && m.used[1] == (int64_t)m.info.bytes);
     m = compile_for(ctx, "nucleo-f446re", NULL, TC_OUTPUT_C);

@@ -156,7 +156,7 @@ static void quotients(void)
                    "  %1 = glu %0 axis=1 : i8[2,20] q(0.003:127)\n  return %1\n}\n");
 }
 
-/* What a smaller target can take in: the factors of VELA_COST's table, and nothing shared. */
+/* What a smaller target can take in: the factors of its table, and nothing shared. */
 static void factors(void)
 {
     static const char equal[] = "graph @t(%0: " A8 ", %1: " C8 ") {\n"

@@ -1,42 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* npu_text.c -- operations as text, and Vela's notes on where commands come from. */
+/* npu_text.c -- operations as text. */
 #include "check.h"
 
 #include <string.h>
 
 #include "base/diag.h"
 #include "npu/npu_text.h"
-#include "npu/vela_map.h"
-
-static const char xml[] = "<debug><table name=\"source\">\n<![CDATA[\n"
-                          "\"id\",\"operator\",\"kernel_w\",\"ext_key\"\n1,\"Const\",1,0\n2,"
-                          "\"Conv2D\",3,4\n]]>\n</table>\n"
-                          "<table "
-                          "name=\"optimised\">\n<![CDATA[\n\"id\",\"source_id\",\"operator\"\n1,1,"
-                          "\"Const\"\n2,2,\"Conv2D\"\n]]>\n"
-                          "<table "
-                          "name=\"queue\">\n<![CDATA[\n\"offset\",\"cmdstream_id\",\"optimised_"
-                          "id\",\"scheduled_id\"\n288,1,2,71\n]]>\n"
-                          "<table "
-                          "name=\"perf\">\n<![CDATA[\n\"id\",\"operator\",\"name\",\"op_cycles\","
-                          "\"npu_cycles\"\n71,\"Conv2D\",\"a,b\",256,152\n]]>\n";
-
-static void check_map(tc_ctx *ctx)
-{
-    tc_vela_map *m =
-        ti_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, sizeof xml - 1});
-    CHECK(m != NULL);
-    CHECK(ti_vela_map_operator(m, 72) == 4);
-    CHECK(ti_vela_map_operator(m, 10) == 4); /* the registers before it are set for it */
-    CHECK(ti_vela_map_operator(m, 73) == -1);
-    CHECK(strcmp(ti_vela_map_node(m, 72), "Conv2D, operator 4 of the TOSA file") == 0);
-    size_t n;
-    const tc_vela_cost *cost = ti_vela_map_costs(m, &n);
-    CHECK(n == 1 && cost[0].cycles == 256 && cost[0].npu_cycles == 152 && cost[0].word == 72);
-    for (size_t cut = 0; cut < sizeof xml; cut++) /* cut anywhere: less of it, or nothing */
-        m = ti_vela_map_read(&ctx->arena, (tc_bytes){(const uint8_t *)xml, cut});
-    CHECK(ti_vela_map_read(&ctx->arena, (tc_bytes){NULL, 0}) == NULL);
-}
 
 static const char *said(tc_ctx *ctx, const tc_npu_op *op)
 {
@@ -100,7 +69,6 @@ static void check_text(tc_ctx *ctx)
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    check_map(ctx);
     check_text(ctx);
     tc_ctx_free(ctx);
     return check_done();

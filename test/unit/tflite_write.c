@@ -26,7 +26,6 @@ static tc_compiled *compiled(tc_ctx *ctx, const char *target, const char *cpu)
     o.cpu = &cpu;
     o.n_cpu = cpu != NULL;
     o.no_execute = true;
-    o.vela.backend = "own";
     CHECK(tc_compile(ctx, model, &o, &c) == TC_OK);
     return c;
 }

@@ -205,7 +205,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for name, target, words in CASES:
             out = os.path.join(folder, "d.tflite")
-            npu = ["--calib", os.path.join(DIGITS, "calib.npz"), "--ethosu-backend", "own"] if target != "cpu" else []
+            npu = ["--calib", os.path.join(DIGITS, "calib.npz")] if target != "cpu" else []
             done = subprocess.run([tosac, "compile", os.path.join(DIGITS, "model.pt2"), "-t", target, "-o", out, *npu, *words],
                                   capture_output=True, text=True)
             same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])

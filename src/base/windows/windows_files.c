@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #undef stat /* the record and the function by their own names */
@@ -382,16 +381,4 @@ char *ti_win_getcwd(char *to, size_t size)
     if (good)
         forward_slashes(to);
     return good ? to : NULL;
-}
-
-int ti_win_statvfs(const char *path, struct statvfs *out)
-{
-    ULARGE_INTEGER left;
-    out->f_frsize = 1;
-    out->f_bavail = 0;
-    wchar_t *wide = ti_win_wide(path);
-    int said = wide && GetDiskFreeSpaceExW(wide, &left, NULL, NULL) ? 0 : ti_win_failed();
-    free(wide);
-    out->f_bavail = said == 0 ? left.QuadPart : 0;
-    return said;
 }

@@ -42,7 +42,7 @@ static char *keep(const char *text)
     return k ? k->text : NULL;
 }
 
-static char *look_up(const wchar_t *name, bool path)
+static char *look_up(const wchar_t *name)
 {
     wchar_t *value = malloc(WIDE * sizeof *value);
     DWORD n = value ? GetEnvironmentVariableW(name, value, WIDE) : 0;
@@ -50,8 +50,6 @@ static char *look_up(const wchar_t *name, bool path)
     if (there && !n)
         value[0] = 0;
     char *text = there ? ti_win_utf8(value) : NULL;
-    for (char *p = text; p && path && *p; p++)
-        *p = *p == '\\' ? '/' : *p;
     char *found = text ? keep(text) : NULL;
     free(text);
     free(value);
@@ -61,10 +59,9 @@ static char *look_up(const wchar_t *name, bool path)
 char *ti_win_getenv(const char *name)
 {
     wchar_t *wide = ti_win_wide(name);
-    bool folder = strcmp(name, "TMPDIR") == 0;
-    char *found = wide ? look_up(wide, folder) : NULL;
+    char *found = wide ? look_up(wide) : NULL;
     free(wide);
-    return found || !folder ? found : look_up(L"TEMP", true);
+    return found;
 }
 
 int ti_win_setenv(const char *name, const char *value, int over)

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* choose_rounding.c -- TOSA form: RESCALEs with implementation-defined rounding (INEXACT_ROUND)
- * round once, half up, as the machines do.  From here on the result is unique.
- *
- * Only results of 8 bits: what wider ones may be off by is more than a half's rounding, so that
- * TOSA's
- * reference model gives other numbers than the machines do. */
+ * round once, half up, which TOSA permits and the machines do.  From here on the result is unique. */
 #include "../lower_pass.h"
 
 #include "../../ir/build.h"
@@ -12,8 +8,7 @@
 static tc_status choose_rounding(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const tc_attr_tosa_rescale *a = node->op == TC_OP_tosa_rescale ? node->attr : NULL;
-    if (!a || a->rounding_mode != TC_rounding_inexact ||
-        tc_dtypes[ti_type_of(rw->from, node->out[0])->dtype].bits > 8)
+    if (!a || a->rounding_mode != TC_rounding_inexact)
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     tc_attr_tosa_rescale *once = ti_arena_copy(&rw->ctx->arena, a, sizeof *a);

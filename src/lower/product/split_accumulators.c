@@ -38,8 +38,8 @@ typedef struct whole {
 
 double ti_product_limit(const tc_build *lw, tc_dtype acc)
 {
-    bool small = lw->lower->target->machine->limits & TC_LIMITS_SMALL; /* 40 bits */
-    return acc == TC_i32 ? 0x1p31 : acc == TC_i48 ? (small ? 0x1p39 : 0x1p47) : INFINITY;
+    int bits = lw->lower->target->machine->can.acc_bits;
+    return acc == TC_i32 ? 0x1p31 : acc == TC_i48 ? ldexp(1, (bits ? bits : 48) - 1) : INFINITY;
 }
 
 static double unit_for(double most)

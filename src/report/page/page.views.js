@@ -136,7 +136,7 @@ function commandPart(text) {
 function settingsView() {
   const s = D.settings, rows = [["made by", s.version], ["model", D.model.file], ["model written by", D.model.producer], ["target", S.target], ["file", S.file],
     ["quantization", s.quantization || (D.kind === "compile" ? "target default" : undefined)], ["data", (s.data || []).join(", ")], ["second", s.second],
-    ...Object.entries(s.vela || s.own || {}).map(([k, v]) => [(s.vela ? "Vela: " : "own back end: ") + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
+    ...Object.entries(s.system || {}).map(([k, v]) => ["system: " + k.replace(/_/g, " "), v]), ["schema", `${D.schema} ${D.schema_version}`]].filter(r => r[1]);
   $("view-settings").replaceChildren(el("h1", {}, "Settings"), ...(s.command ? [el("p.soft", {}, "The command that reproduces this:"), commandPart(s.command)] : []),
     ...frontierPart(), el("h2", {}, "Versions and files"), table("Versions and files", rows, [{title: "what", value: r => r[0], cell: r => el("span.soft", {}, r[0])}, {title: "is", value: r => r[1], cell: r => el("code", {}, r[1])}]),
     ...(D.regions.length ? [el("h2", {}, "Regions"), table("Regions", D.regions, [{title: "region", value: r => r.name}, {title: "operators", n: 1, value: r => r.operators}, {title: "of TOSA", n: 1, value: r => r.tosa_operators},

@@ -5,7 +5,7 @@
 
 #include_next <stdlib.h>
 
-char *ti_win_getenv(const char *name); /* TMPDIR, where it is not set, is what Windows calls TEMP */
+char *ti_win_getenv(const char *name);
 int ti_win_setenv(const char *name, const char *value, int over);
 int ti_win_unsetenv(const char *name);
 char *ti_win_mkdtemp(char *path);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_vela.c -- what the payload of an EthosUBackend holds, or Vela's raw answer: what
- * --emit vela writes. */
+/* inspect_payload.c -- what the payload of an EthosUBackend holds, or Vela's raw answer: what
+ * --emit stream writes. */
 #include "inspect.h"
 
 #include "../npu/npu_op.h"
@@ -44,7 +44,7 @@ static void text_side(tc_ctx *ctx, tc_buf *to, const char *name, const tc_npu_te
                       shape_of(ctx, &t[i]), t[i].bytes, t[i].offset, t[i].region);
 }
 
-tc_status ti_inspect_vela(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
+tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_npu_program p;
     bool raw = ti_npu_looks_like_npz(bytes);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vela_map.h -- which operator of the TOSA file each command comes from: Vela's debug database
+/* vela_map.h -- what Vela expects of each operation of a stream: its debug database
  * (--enable-debug-db).
  *
  * Its tables are lists of numbers and quoted words between "<![CDATA[" and "]]>", with a line of
@@ -8,22 +8,14 @@
 #ifndef TC_VELA_MAP_H
 #define TC_VELA_MAP_H
 
-#include "../base/diag.h"
+#include "base/diag.h"
 
 typedef struct tc_vela_map tc_vela_map;
 
 /* NULL: there is nothing in it that makes sense. */
 tc_vela_map *ti_vela_map_read(tc_arena *arena, tc_bytes xml);
 
-/* "Conv2D, operator 17 of the TOSA file", or NULL; the same as a place. */
-const char *ti_vela_map_node(const tc_vela_map *map, size_t word);
-const tc_loc *ti_vela_map_place(const tc_vela_map *map, size_t word);
-
-/* The operator's place in the file, constants counted; -1: not known. */
-int64_t ti_vela_map_operator(const tc_vela_map *map, size_t word);
-
-/* The cycles that Vela expects of every scheduled operation, in its order; for tools that compare.
- */
+/* The cycles that Vela expects of every scheduled operation, in its order. */
 typedef struct tc_vela_cost {
     size_t word; /* where its first commands end; SIZE_MAX: it has none of its own */
     int64_t cycles, npu_cycles, macs;
@@ -35,12 +27,5 @@ const tc_vela_cost *ti_vela_map_costs(const tc_vela_map *map, size_t *n);
 
 /* The one that the command at a word belongs to; SIZE_MAX: none. */
 size_t ti_vela_map_scheduled(const tc_vela_map *map, size_t word);
-
-/* Where Vela puts tensors, and between which of its steps they are there. */
-typedef struct tc_vela_tensor {
-    const char *name, *memory;
-    int64_t first, last, offset, bytes;
-} tc_vela_tensor;
-const tc_vela_tensor *ti_vela_map_tensors(const tc_vela_map *map, size_t *n);
 
 #endif

@@ -2,7 +2,6 @@
 /* vela_map.c -- see vela_map.h. */
 #include "vela_map.h"
 
-
 enum { COLUMNS = 24, MOST_ID = 1 << 24 };
 
 /* Rows of a table: whole numbers, and words as where they begin. */
@@ -22,17 +21,12 @@ struct tc_vela_map {
     tc_arena *arena;
     struct entry {
         size_t word;
-        int64_t place; /* in the TOSA file; -1 */
         int64_t id;    /* of the scheduled operation; -1 */
         size_t scheduled;
-        const char *kind;
-        tc_loc loc;
     } * entry; /* by word */
     size_t n;
     tc_vela_cost *cost;
     size_t n_cost;
-    tc_vela_tensor *tensor;
-    size_t n_tensor;
 };
 
 static const char *find(const char *at, const char *end, const char *what)
@@ -186,41 +180,6 @@ static void read_costs(tc_vela_map *m, const table *queue, const table *source, 
     }
 }
 
-/* "0x3100" */
-static int64_t hexadecimal(tc_str s)
-{
-    static const char digits[] = "0123456789abcdef";
-    int64_t v = 0;
-    for (size_t i = 2; i < s.n && v < INT64_MAX / 32; i++) {
-        const char *d = strchr(digits, s.p[i]);
-        if (!d || !*d)
-            break;
-        v = 16 * v + (d - digits);
-    }
-    return v;
-}
-
-static void read_tensors(tc_vela_map *m, tc_bytes xml)
-{
-    table t = read_table(m->arena, xml, "tensors");
-    int name = column(&t, "name"), memory = column(&t, "memory"), first = column(&t, "start_time"),
-        last = column(&t, "end_time"), address = column(&t, "start_address"),
-        size = column(&t, "size");
-    if (name < 0 || memory < 0 || first < 0 || last < 0 || address < 0 || size < 0)
-        return;
-    m->tensor = tc_new_n(m->arena, tc_vela_tensor, t.n);
-    for (size_t i = 0; i < t.n; i++) {
-        const row *r = &t.row[i];
-        m->tensor[m->n_tensor++] =
-            (tc_vela_tensor){.name = ti_text_copy(m->arena, r->word[name]),
-                             .memory = ti_text_copy(m->arena, r->word[memory]),
-                             .first = r->number[first],
-                             .last = r->number[last],
-                             .offset = hexadecimal(r->word[address]),
-                             .bytes = hexadecimal(r->word[size])};
-    }
-}
-
 tc_vela_map *ti_vela_map_read(tc_arena *arena, tc_bytes xml)
 {
     table queue = read_table(arena, xml, "queue"), optimised = read_table(arena, xml, "optimised"),
@@ -240,16 +199,10 @@ tc_vela_map *ti_vela_map_read(tc_arena *arena, tc_bytes xml)
             continue;
         struct entry *e = &m->entry[m->n++];
         e->word = (size_t)queue.row[i].number[0] / 4;
-        e->place = s->number[key];
         e->id = scheduled < 0 ? -1 : queue.row[i].number[scheduled];
         e->scheduled = SIZE_MAX;
-        e->kind = ti_text_copy(arena, s->word[kind]);
-        e->loc =
-            (tc_loc){.place = ti_text_format(arena, "%s, operator %" PRId64 " of the TOSA file",
-                                             e->kind, e->place)};
     }
     read_costs(m, &queue, &source, xml);
-    read_tensors(m, xml);
     return m;
 }
 
@@ -267,24 +220,6 @@ static const struct entry *entry_at(const tc_vela_map *m, size_t word)
     return lo < m->n ? &m->entry[lo] : NULL;
 }
 
-const char *ti_vela_map_node(const tc_vela_map *m, size_t word)
-{
-    const struct entry *e = entry_at(m, word);
-    return e ? e->loc.place : NULL;
-}
-
-const tc_loc *ti_vela_map_place(const tc_vela_map *m, size_t word)
-{
-    const struct entry *e = entry_at(m, word);
-    return e ? &e->loc : NULL;
-}
-
-int64_t ti_vela_map_operator(const tc_vela_map *m, size_t word)
-{
-    const struct entry *e = entry_at(m, word);
-    return e ? e->place : -1;
-}
-
 const tc_vela_cost *ti_vela_map_costs(const tc_vela_map *m, size_t *n)
 {
     *n = m->n_cost;
@@ -295,10 +230,4 @@ size_t ti_vela_map_scheduled(const tc_vela_map *m, size_t word)
 {
     const struct entry *e = entry_at(m, word);
     return e ? e->scheduled : SIZE_MAX;
-}
-
-const tc_vela_tensor *ti_vela_map_tensors(const tc_vela_map *m, size_t *n)
-{
-    *n = m->n_tensor;
-    return m->tensor;
 }
