@@ -3,11 +3,11 @@
 #include "../base/enter.h"
 #include "../drive/board.h"
 #include "../drive/goal_search.h"
-#include "../drive/choose.h"
 #include "../drive/driver.h"
 #include "../drive/many_sizes.h"
 #include "../drive/model.h"
 #include "../drive/payload.h"
+#include "../drive/price.h"
 
 static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_t n)
 {
@@ -87,14 +87,14 @@ static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_com
                               tc_backend *backend)
 {
     tc_target target;
-    tc_verdicts *unused;
+    tc_pricer *unused;
     TC_TRY(ti_target_parse(ctx, target_name, &target));
     TC_TRY(find_backend(ctx, o->vela.backend, backend));
     if (o->vela.optimise && target.machine->packing == TC_PACKED_STREAM &&
         !ti_text_eq(o->vela.optimise, "Performance") && !ti_text_eq(o->vela.optimise, "Size"))
         return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->vela.optimise);
-    return ti_verdicts_for(ctx, &target, o->vela.ini, o->vela.system_config,
-                           o->vela.memory_mode, &unused);
+    return ti_pricer_for(ctx, &target, o->vela.ini, o->vela.system_config, o->vela.memory_mode,
+                         &unused);
 }
 
 /* What is refused changes the program: makers are asked before anything is told of it, and the core
