@@ -289,11 +289,25 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
+/* The forms that were compared; of one shape and one answer, once. */
 static void tell_forms(const tc_hw *hw, tc_codegen_result *out)
 {
-    if (hw->n_form)
-        out->form = ti_arena_copy(&hw->ctx->arena, hw->form, hw->n_form * sizeof *hw->form);
-    out->n_form = hw->n_form;
+    out->form = tc_new_n(&hw->ctx->arena, tc_codegen_form, hw->n_form + 1);
+    for (size_t i = 0; i < hw->n_form; i++) {
+        const tc_codegen_form *one = &hw->form[i];
+        tc_codegen_form *to = out->form;
+        while (to < out->form + out->n_form &&
+               (to->name != one->name || to->type != one->type || to->taken != one->taken))
+            to++;
+        if (to == out->form + out->n_form) {
+            *to = *one;
+            out->n_form++;
+            continue;
+        }
+        to->places += one->places;
+        to->without += one->without;
+        to->with += one->with;
+    }
 }
 
 tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,

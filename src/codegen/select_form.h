@@ -24,7 +24,8 @@ typedef enum tc_sel_form {
 typedef struct tc_sel_ways {
     tc_sel *s;
     const tc_node *node;
-    size_t first, end; /* operations of the best so far */
+    size_t first, end; /* operations of the best so far, */
+    size_t told, told_end; /* and forms that were compared for them */
     double cycles;     /* that they cost */
 } tc_sel_ways;
 
