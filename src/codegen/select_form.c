@@ -52,6 +52,8 @@ bool ti_sel_form(tc_sel_ways *w, tc_sel_form form, bool done)
                             .with = cycles,
                             .taken = cycles < w->cycles};
     if (told.taken) {
+        for (size_t i = w->told; i < w->told_end; i++) /* forms of what it replaces */
+            told.without += hw->form[i].taken ? hw->form[i].without - hw->form[i].with : 0;
         take(w, hw->n_op - w->end, hw->n_form - w->told_end);
         w->cycles = cycles;
     }
