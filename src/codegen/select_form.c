@@ -13,12 +13,18 @@ const char *ti_form_name(tc_sel_form form)
 
 tc_sel_ways ti_sel_ways(tc_sel *s, const tc_node *node)
 {
-    return (tc_sel_ways){.s = s, .node = node, .first = s->hw->n_op, .told = s->hw->n_form};
+    const tc_hw *hw = s->hw;
+    return (tc_sel_ways){.s = s,
+                         .node = node,
+                         .first = hw->n_op,
+                         .root = hw->n_root,
+                         .told = hw->n_form};
 }
 
 void ti_sel_plain(tc_sel_ways *w)
 {
     w->end = w->s->hw->n_op;
+    w->root_end = w->s->hw->n_root;
     w->told_end = w->s->hw->n_form;
     w->cycles = ti_hw_cycles(w->s->hw, w->first, w->end);
 }
@@ -29,10 +35,23 @@ void ti_hw_tell_form(tc_hw *hw, const tc_codegen_form *form)
     hw->form[hw->n_form++] = *form;
 }
 
-/* The last n operations and forms in the place of those before. */
+static bool is_read(const tc_hw *hw, size_t first, size_t end, int32_t root)
+{
+    for (size_t i = first; i < end; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        if (op->ifm.root == root || op->ifm2.root == root || op->ofm.root == root)
+            return true;
+    }
+    return false;
+}
+
+/* The last n operations and forms in the place of those before, whose working values go. */
 static void take(tc_sel_ways *w, size_t n, size_t n_told)
 {
     tc_hw *hw = w->s->hw;
+    for (size_t i = w->root; i < w->root_end; i++)
+        if (hw->root[i].kind == TC_ROOT_VALUE && !is_read(hw, w->end, hw->n_op, (int32_t)i))
+            hw->root[i] = (tc_root){.name = hw->root[i].name, .kind = TC_ROOT_VALUE, .bytes = 1};
     memmove(hw->op + w->first, hw->op + w->end, n * sizeof *hw->op);
     if (n_told)
         memmove(hw->form + w->told, hw->form + w->told_end, n_told * sizeof *hw->form);
@@ -55,8 +74,10 @@ bool ti_sel_form(tc_sel_ways *w, tc_sel_form form, bool done)
         for (size_t i = w->told; i < w->told_end; i++) /* forms of what it replaces */
             told.without += hw->form[i].taken ? hw->form[i].without - hw->form[i].with : 0;
         take(w, hw->n_op - w->end, hw->n_form - w->told_end);
+        w->root_end = hw->n_root;
         w->cycles = cycles;
     }
+    hw->n_root = w->root_end;
     hw->n_op = w->end;
     hw->n_form = w->told_end;
     if (done)

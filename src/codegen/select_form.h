@@ -24,8 +24,9 @@ typedef enum tc_sel_form {
 typedef struct tc_sel_ways {
     tc_sel *s;
     const tc_node *node;
-    size_t first, end; /* operations of the best so far, */
-    size_t told, told_end; /* and forms that were compared for them */
+    size_t first, end;     /* operations of the best so far, */
+    size_t root, root_end; /* roots that were made for them, */
+    size_t told, told_end; /* and forms that were compared */
     double cycles;     /* that they cost */
 } tc_sel_ways;
 
