@@ -3,12 +3,12 @@
 #include "../base/enter.h"
 #include "../drive/board.h"
 #include "../drive/goal_search.h"
-#include "../drive/choose.h"
 #include "../drive/driver.h"
 #include "../drive/many_sizes.h"
 #include "../drive/model.h"
 #include "../drive/own_backend.h"
 #include "../drive/payload.h"
+#include "../drive/price.h"
 
 static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_t n)
 {
@@ -73,12 +73,12 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_
 static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_ethosu_options *o)
 {
     tc_target target;
-    tc_verdicts *unused;
+    tc_pricer *unused;
     TC_TRY(ti_target_parse(ctx, target_name, &target));
     if (o->optimise && target.machine->packing == TC_PACKED_STREAM &&
         !ti_text_eq(o->optimise, "Performance") && !ti_text_eq(o->optimise, "Size"))
         return ti_usage(ctx, "--optimise %s: expected Performance or Size", o->optimise);
-    return ti_verdicts_for(ctx, &target, o->ini, o->system_config, o->memory_mode, &unused);
+    return ti_pricer_for(ctx, &target, o->ini, o->system_config, o->memory_mode, &unused);
 }
 
 /* What is refused changes the program: the back end is asked before anything is told of it, and the

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "../base/enter.h"
-#include "../drive/choose.h"
+#include "../drive/verdicts.h"
 #include "../drive/driver.h"
 #include "../drive/etrecord.h"
 #include "../drive/model.h"

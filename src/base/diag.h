@@ -23,7 +23,6 @@ typedef enum tc_own {
     TC_OWN_PRODUCT, /* fast/float.c */
     TC_OWN_FILE,    /* wire/file.c */
     TC_OWN_CREATE,  /* wire/create.c */
-    TC_OWN_OFFER,   /* lower/layout/offer.h */
     TC_OWN_COUNT
 } tc_own;
 

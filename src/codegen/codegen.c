@@ -7,7 +7,8 @@
 #include "codegen.h"
 
 #include "../npu/census.h"
-#include "hw.h"
+#include "fold.h"
+#include "select_form.h"
 
 /* Rows at a time; 0: no cascades.  The last is for a fast memory that is limited. */
 static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED};
@@ -196,6 +197,7 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_hw *hw = begin(ctx, options, g);
+    hw->judges = true;
     ti_hw_select(hw);
     const char *why = hw->refused;
     ti_arena_rewind(&ctx->scratch, mark);
@@ -207,6 +209,46 @@ static void prepare(tc_hw *hw)
 {
     static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know};
     run(hw, steps, TC_COUNT(steps));
+}
+
+/* What the program is expected to cost without cascades. */
+static attempt priced_plain(const tc_hw *hw)
+{
+    attempt out;
+    tc_hw base = *hw;
+    base.counts = true;
+    try_turns(&base, 0, false, &out);
+    return out;
+}
+
+/* The region with wider channels, where it has some and they cost less, in no more memory; else as it
+ * is. */
+static tc_hw *select_cheapest(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
+                              bool counts)
+{
+    tc_hw *plain = begin(ctx, options, g), *wide;
+    plain->counts = counts;
+    prepare(plain);
+    if (plain->refused || !ti_hw_is_u85(plain) || !ti_fold_has_narrow(g))
+        return plain;
+    wide = begin(ctx, options, g);
+    wide->counts = counts;
+    wide->widens = true;
+    wide->memo = plain->memo;
+    prepare(wide);
+    if (wide->refused || !wide->wider)
+        return plain;
+    attempt a = priced_plain(plain), b = priced_plain(wide);
+    if (a.hw.refused || b.hw.refused)
+        return plain;
+    bool less = b.cycles < a.cycles && b.sram <= a.sram;
+    tc_hw *best = less ? wide : plain;
+    ti_hw_tell_form(best, &(tc_codegen_form){.name = ti_form_name(TC_SEL_CHANNELS),
+                                             .places = 1,
+                                             .without = a.cycles,
+                                             .with = b.cycles,
+                                             .taken = less});
+    return best;
 }
 
 /* Without cascades; with those that keep values in the fast memory, where some leave it. */
@@ -236,10 +278,8 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
                       tc_codegen_price *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = begin(ctx, options, g);
-    hw->counts = true;
+    tc_hw *hw = select_cheapest(ctx, options, g, true);
     *out = (tc_codegen_price){0};
-    prepare(hw);
     const attempt *a = hw->refused         ? NULL
                        : options->cascades ? best_attempt(hw)
                                            : priced_attempt(hw);
@@ -251,17 +291,39 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
+/* The forms that were compared; of one shape and one answer, once. */
+static void tell_forms(const tc_hw *hw, tc_codegen_result *out)
+{
+    out->form = tc_new_n(&hw->ctx->arena, tc_codegen_form, hw->n_form + 1);
+    for (size_t i = 0; i < hw->n_form; i++) {
+        const tc_codegen_form *one = &hw->form[i];
+        tc_codegen_form *to = out->form;
+        while (to < out->form + out->n_form &&
+               (to->name != one->name || to->type != one->type || to->taken != one->taken))
+            to++;
+        if (to == out->form + out->n_form) {
+            *to = *one;
+            out->n_form++;
+            continue;
+        }
+        to->places += one->places;
+        to->without += one->without;
+        to->with += one->with;
+    }
+}
+
 tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                      tc_codegen_result *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = begin(ctx, options, g);
+    tc_hw *hw = select_cheapest(ctx, options, g, false);
     *out = (tc_codegen_result){0};
-    prepare(hw);
     if (!hw->refused) {
         hw = &best_attempt(hw)->hw;
         if (!hw->refused)
             ti_hw_write(hw, out);
+        if (!hw->refused)
+            tell_forms(hw, out);
     }
     if (hw->refused)
         *out = (tc_codegen_result){.refused = hw->refused, .refused_node = hw->refused_node};

@@ -60,6 +60,16 @@ typedef struct tc_codegen_origin {
     const tc_node *node; /* of the region; its last one, where several are fused */
 } tc_codegen_origin;
 
+/* Another form of an operation that was priced next to the plain one (form.def). */
+typedef struct tc_codegen_form {
+    const char *name;
+    const tc_node *node; /* of the region; NULL: it is of several, */
+    const tc_type *type; /* and what it makes */
+    size_t places;       /* operations like it */
+    double without, with; /* cycles of all of them; of the program, where node is NULL */
+    bool taken;
+} tc_codegen_form;
+
 /* Where a value lies, and for how long. */
 typedef struct tc_codegen_place {
     const char *name, *memory; /* the value's; "Sram" */
@@ -73,6 +83,8 @@ typedef struct tc_codegen_result {
     size_t n_origin;
     tc_codegen_place *place;
     size_t n_place;
+    tc_codegen_form *form;
+    size_t n_form;
     tc_codegen_shared shared; /* options->before: region 0 for the next one, */
     size_t taken;             /* of whose bytes so many were there */
     /* Not taken: why, and which operator; the rest is empty then. */

@@ -107,6 +107,9 @@ typedef struct tc_hw {
     tc_ctx *ctx;
     tc_arena *arena; /* &ctx->scratch */
     tc_arena *kept;  /* of what stays for all attempts: &ctx->arena */
+    bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
+    bool widens;     /* channels are to be widened (fold_channels.c); */
+    bool wider;      /* some are */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
@@ -122,6 +125,8 @@ typedef struct tc_hw {
     int32_t hash[TC_HW_HASH]; /* 1 + the first of that hash */
     tc_map kernel; /* weights of the region as int16_t, by where they lie and their zero point */
     struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
+    tc_codegen_form *form; /* that were compared */
+    size_t n_form, cap_form;
     uint32_t n_label; /* places that branches lead to */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
     int32_t rows; /* of the last operation of a cascade at a time; 0: there are none; TC_HW_PLANNED */
@@ -179,8 +184,9 @@ int64_t ti_hw_root_bytes(const tc_root *r);
 /* Of so many channels of an operation's weights, about as many as they will be when packed. */
 int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels);
 
-/* Cycles of the operations from `first` on, as far as that is known while they are selected. */
-double ti_hw_cycles(tc_hw *hw, size_t first);
+/* Cycles of operations [first, end), as far as that is known while they are selected: values in the
+ * fast memory, in bricks where these operations allow it; INFINITY: they have no blocks. */
+double ti_hw_cycles(tc_hw *hw, size_t first, size_t end);
 
 /* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
  * enough; false: there is none. */

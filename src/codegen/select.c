@@ -81,12 +81,12 @@ static void copy_outputs(tc_sel *s)
     }
 }
 
-/* The region with nodes and values of our own, to which constants are added: at most six a node. */
+/* The region with nodes and values of our own, to which constants are added: at most nine a node. */
 static tc_graph *own_values(tc_hw *hw, const tc_graph *of)
 {
     tc_graph *g = tc_new(hw->arena, tc_graph);
     *g = *of;
-    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 6 * g->n_node + 1);
+    g->val = tc_new_n(hw->arena, tc_value *, g->n_val + 9 * g->n_node + 1);
     g->node = tc_new_n(hw->arena, tc_node *, g->n_node + 1);
     for (size_t k = 0; k < g->n_node; k++)
         g->node[k] = of->node[k];
@@ -149,6 +149,8 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     tc_graph *g = own_values(hw, of);
     for (size_t k = 0; k < g->n_node; k++)
         (void)compute(hw, g, g->node[k]);
+    if (hw->widens)
+        hw->wider = ti_fold_channels(hw, g) || hw->wider;
     ti_fold_codes(hw, g);
     ti_fold_shifts(hw, g);
     ti_fold_curves(hw, g);

@@ -15,11 +15,11 @@
  *   an operation has
  *   DEPTHWISE          of several results a channel, or with taps as channels: as a convolution of
  *                      16 channels at a time whose other weights are zeros */
-#include "select_window.h"
+#include "select_conv.h"
 
 #include "../num/load.h"
 
-enum { AXES = 3, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
+enum { AXES = TC_CONV_AXES, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
 
 /* One number for all channels, or one each. */
 static const int64_t *read_bias(tc_sel *s, tc_val v, int64_t channels)
@@ -74,30 +74,8 @@ tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map)
 
 /* ---- the problem ---- */
 
-/* Weights [o][kd][kh][kw][i], less their zero point. */
-typedef struct kernel {
-    const int16_t *v;
-    int64_t o, tap[AXES], i;
-} kernel;
-
-typedef struct convolution {
-    tc_sel *s;
-    const tc_node *node;
-    tc_hw_op op; /* all but views, weights and window */
-    bool depthwise;
-    kernel k;
-    tc_sel_pieces piece[AXES];
-    tc_view in, out; /* [n][d][h][w][c] */
-    int64_t stride[AXES], dilation[AXES], before[AXES]; /* but of transposed ones */
-    struct taps *taps;
-    size_t n_taps, cap_taps;
-    bool beside; /* taps lie side by side in `in`, as channels */
-    const int16_t *zeros;
-    tc_view bias; /* of 48 bits that is not constant; or no root */
-} convolution;
-
 /* Weights of one piece; pieces with the same taps have the same. */
-typedef struct taps {
+typedef struct tc_sel_taps {
     tc_sel_steps tap[AXES];
     bool folded;
     const int16_t *v;
@@ -130,10 +108,10 @@ static const int16_t *read_weights(tc_sel *s, const tc_node *node)
     return w;
 }
 
-static kernel read_kernel(tc_sel *s, const tc_node *node)
+static tc_sel_kernel read_kernel(tc_sel *s, const tc_node *node)
 {
     const tc_type *t = ti_type_of(s->g, node->in[1]);
-    kernel k = {.v = read_weights(s, node), .tap = {1, 1, 1}};
+    tc_sel_kernel k = {.v = read_weights(s, node), .tap = {1, 1, 1}};
     if (node->op != TC_OP_tosa_depthwise_conv2d) {
         k.o = t->dim[0];
         k.i = t->dim[t->rank - 1];
@@ -148,9 +126,9 @@ static kernel read_kernel(tc_sel *s, const tc_node *node)
 }
 
 /* Channels [at, at + n), as a convolution whose weights of other channels are zeros. */
-static kernel spread(tc_sel *s, const kernel *k, int64_t per, int64_t at, int64_t n)
+static tc_sel_kernel spread(tc_sel *s, const tc_sel_kernel *k, int64_t per, int64_t at, int64_t n)
 {
-    kernel out = {.o = n * per, .i = n};
+    tc_sel_kernel out = {.o = n * per, .i = n};
     memcpy(out.tap, k->tap, sizeof out.tap);
     int64_t all = k->tap[0] * k->tap[1] * k->tap[2];
     int16_t *w = tc_new_n(s->hw->arena, int16_t, (size_t)(out.o * all * n));
@@ -163,7 +141,7 @@ static kernel spread(tc_sel *s, const kernel *k, int64_t per, int64_t at, int64_
 
 /* ---- axes ---- */
 
-static tc_sel_axis axis_of(const convolution *c, int axis)
+static tc_sel_axis axis_of(const tc_sel_conv *c, int axis)
 {
     int64_t out = c->out.dim[axis + 1];
     if (c->beside)
@@ -173,7 +151,7 @@ static tc_sel_axis axis_of(const convolution *c, int axis)
 }
 
 /* Output q, q + stride, ... of a transposed one:  y = i * stride + pad + k. */
-static void cut_transposed(const convolution *c, int axis, tc_sel_pieces *to,
+static void cut_transposed(const tc_sel_conv *c, int axis, tc_sel_pieces *to,
                            const tc_sel_limits *limits)
 {
     const tc_attr_tosa_transpose_conv *a = c->node->attr;
@@ -193,7 +171,7 @@ static void cut_transposed(const convolution *c, int axis, tc_sel_pieces *to,
 
 /* Pieces of all axes; gives the axis that is done output by output.  Taps along columns are
  * channels where every axis has several, or an operation has not so many. */
-static int cut_axes(convolution *c)
+static int cut_axes(tc_sel_conv *c)
 {
     bool beside = !c->depthwise && c->in.stride[3] == c->in.dim[4];
     int outer = 2;
@@ -232,9 +210,9 @@ static bool same_taps(const taps *a, const taps *b)
 }
 
 /* In the order of the operation: of folded columns the taps behind depth and rows, as channels. */
-static const int16_t *weights_of(convolution *c, const tc_sel_axis *const *a)
+static const int16_t *weights_of(tc_sel_conv *c, const tc_sel_axis *const *a)
 {
-    const kernel *k = &c->k;
+    const tc_sel_kernel *k = &c->k;
     taps t = {.tap = {a[0]->tap, a[1]->tap, a[2]->tap}, .folded = a[2]->folded};
     bool all = true;
     for (int i = 0; i < AXES; i++)
@@ -265,7 +243,7 @@ static const int16_t *weights_of(convolution *c, const tc_sel_axis *const *a)
     return w;
 }
 
-static void emit(const convolution *c, const tc_hw_op *op)
+static void emit(const tc_sel_conv *c, const tc_hw_op *op)
 {
     if (c->bias.root < 0)
         ti_sel_emit(c->s, op);
@@ -274,7 +252,7 @@ static void emit(const convolution *c, const tc_hw_op *op)
 }
 
 /* Outputs that meet nothing: the bias.  Weights of zero, and padding all but one row and column. */
-static void emit_empty(convolution *c, const tc_view *in, const tc_view *out)
+static void emit_empty(tc_sel_conv *c, const tc_view *in, const tc_view *out)
 {
     tc_hw_op op = c->op;
     int64_t i = c->depthwise ? c->k.o : 1;
@@ -309,7 +287,7 @@ static tc_view without(const tc_view *v, int32_t axis)
 }
 
 /* One piece of each axis; `outer` is that of which there is one output. */
-static void emit_piece(convolution *c, const tc_sel_axis *const *a, int outer, int64_t image)
+static void emit_piece(tc_sel_conv *c, const tc_sel_axis *const *a, int outer, int64_t image)
 {
     tc_hw_op op = c->op;
     tc_view in = ti_view_at(&c->in, image), out = ti_view_at(&c->out, image);
@@ -339,14 +317,13 @@ static void emit_piece(convolution *c, const tc_sel_axis *const *a, int outer, i
     emit(c, &op);
 }
 
-static bool emit_spread(convolution *c, int64_t per);
-static bool emit_beside(const convolution *c);
+static bool emit_spread(tc_sel_conv *c, int64_t per);
 
-static bool emit_all(convolution *c)
+bool ti_sel_emit_conv(tc_sel_conv *c)
 {
     int outer = cut_axes(c);
     if (outer < 0)
-        return c->depthwise ? emit_spread(c, 1) : !c->beside && emit_beside(c);
+        return c->depthwise ? emit_spread(c, 1) : !c->beside && ti_sel_emit_beside(c);
     c->n_taps = 0;
     const tc_sel_pieces *p = c->piece;
     for (int64_t n = 0; n < c->out.dim[0]; n++)
@@ -360,22 +337,22 @@ static bool emit_all(convolution *c)
 }
 
 /* More taps than an operation has: they are copied side by side. */
-static bool emit_beside(const convolution *c)
+bool ti_sel_emit_beside(const tc_sel_conv *c)
 {
-    convolution part = *c;
+    tc_sel_conv part = *c;
     part.beside = true;
     part.k.i *= c->k.tap[0] * c->k.tap[1] * c->k.tap[2];
     part.k.tap[0] = part.k.tap[1] = part.k.tap[2] = 1;
     if (part.k.i > TC_HW_EXTENT)
         return false;
     part.in = ti_sel_taps_beside(c->s, c->node, &c->in, c->op.op.ifm.zero);
-    return emit_all(&part);
+    return ti_sel_emit_conv(&part);
 }
 
 /* 16 channels at a time. */
-static bool emit_spread(convolution *c, int64_t per)
+static bool emit_spread(tc_sel_conv *c, int64_t per)
 {
-    convolution part = *c;
+    tc_sel_conv part = *c;
     part.depthwise = false;
     part.op.op.kind = TC_NPU_KIND_CONV;
     for (int64_t at = 0, all = c->in.dim[4]; at < all; at += TOGETHER) {
@@ -389,7 +366,7 @@ static bool emit_spread(convolution *c, int64_t per)
         part.zeros = NULL;
         if (c->bias.root >= 0)
             part.bias = ti_view_slice(&c->bias, 2, first, n * per);
-        if (!emit_all(&part))
+        if (!ti_sel_emit_conv(&part))
             return false;
     }
     return true;
@@ -397,7 +374,7 @@ static bool emit_spread(convolution *c, int64_t per)
 
 /* U85: sums of every channel's numbers, all alike, are quicker as a pool, but not along one axis;
  * outputs meet all taps. */
-static void try_sum(convolution *c)
+static void try_sum(tc_sel_conv *c)
 {
     const tc_attr_tosa_conv *a = c->node->attr;
     tc_hw_op *op = &c->op;
@@ -423,7 +400,7 @@ static void try_sum(convolution *c)
 }
 
 /* The RESCALE behind, or the accumulators themselves; gives where they go. */
-static bool set_output(convolution *c)
+static bool set_output(tc_sel_conv *c)
 {
     tc_sel *s = c->s;
     const tc_node *node = c->node;
@@ -444,7 +421,7 @@ static bool set_output(convolution *c)
 }
 
 /* Sums to which the bias is added behind, or accumulators that start from it. */
-static bool set_output_of_bias(convolution *c)
+static bool set_output_of_bias(tc_sel_conv *c)
 {
     tc_sel *s = c->s;
     const tc_type *out = ti_type_of(s->g, c->node->out[0]);
@@ -463,7 +440,7 @@ static bool set_output_of_bias(convolution *c)
     return true;
 }
 
-static void set_axes(convolution *c)
+static void set_axes(tc_sel_conv *c)
 {
     const tc_attr_tosa_conv *a = c->node->attr;
     int ahead = ti_type_of(c->s->g, c->node->in[0])->rank == 5 ? 0 : 1;
@@ -478,24 +455,24 @@ static void set_axes(convolution *c)
 /* ---- many small operations as a larger one ---- */
 
 /* Cycles, about, of the products of so many outputs; and of an operation before it has any. */
-static double products(const convolution *c, double outputs)
+static double products(const tc_sel_conv *c, double outputs)
 {
-    const kernel *k = &c->k;
+    const tc_sel_kernel *k = &c->k;
     double all = (double)(k->o * k->i * k->tap[0] * k->tap[1] * k->tap[2]) * c->op.op.ifm.bytes;
     return outputs * all * (c->depthwise ? 8 : 1) / c->s->hw->machine->macs;
 }
 
-static double beginning(const convolution *c)
+static double beginning(const tc_sel_conv *c)
 {
-    const kernel *k = &c->k;
+    const tc_sel_kernel *k = &c->k;
     double weights = (double)(k->o * k->i * k->tap[0] * k->tap[1] * k->tap[2]);
     return 100 + weights / (ti_hw_is_u85(c->s->hw) ? 4 : 1);
 }
 
 /* The kernel with zeros between its taps. */
-static kernel with_gaps(tc_sel *s, const kernel *k, const int64_t *gap)
+static tc_sel_kernel with_gaps(tc_sel *s, const tc_sel_kernel *k, const int64_t *gap)
 {
-    kernel out = *k;
+    tc_sel_kernel out = *k;
     for (int i = 0; i < AXES; i++)
         out.tap[i] = (k->tap[i] - 1) * gap[i] + 1;
     int64_t all = out.tap[0] * out.tap[1] * out.tap[2];
@@ -514,7 +491,7 @@ static kernel with_gaps(tc_sel *s, const kernel *k, const int64_t *gap)
 }
 
 /* Dilation is outputs by their rest, an operation each; or, of small planes, zeros in the kernel. */
-static void fill_gaps(convolution *c)
+static void fill_gaps(tc_sel_conv *c)
 {
     enum { DILATION = 2 };
     int64_t gap[AXES], parts = 1, outputs = 1;
@@ -539,17 +516,17 @@ static void fill_gaps(convolution *c)
         c->dilation[i] /= gap[i];
 }
 
-static bool emit_any(convolution *c, int64_t per)
+static bool emit_any(tc_sel_conv *c, int64_t per)
 {
-    return per > 1 ? emit_spread(c, per) : emit_all(c);
+    return per > 1 ? emit_spread(c, per) : ti_sel_emit_conv(c);
 }
 
 /* Strides that no operation has are outputs one by one; or, of small planes, more outputs by a stride
  * that one has, of which some are left out. */
-static bool emit_strides(convolution *c, int64_t per)
+static bool emit_strides(tc_sel_conv *c, int64_t per)
 {
     enum { STRIDE = 3 };
-    convolution more = *c;
+    tc_sel_conv more = *c;
     tc_sel_steps kept[AXES];
     int64_t dim[TC_VIEW_DIMS], parts = 1, bytes = c->op.op.ofm.bytes;
     memcpy(dim, c->out.dim, sizeof dim);
@@ -582,7 +559,7 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
 {
     bool u85 = ti_hw_is_u85(s->hw);
     const tc_type *in = ti_type_of(s->g, node->in[0]), *out = ti_type_of(s->g, node->out[0]);
-    convolution c = {.s = s,
+    tc_sel_conv c = {.s = s,
                      .node = node,
                      .depthwise = node->op == TC_OP_tosa_depthwise_conv2d,
                      .bias = {.root = TC_NO_ROOT}};
@@ -604,6 +581,8 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     op->op.acc_bits = bytes == 2 ? (u85 ? 48 : 40) : 32;
     op->op.ofm.c = (int32_t)c.k.o;
     op->op.per_channel = true;
+    tc_view image = ti_sel_image(s, node);
+    tc_sel_ways with_image = ti_sel_ways(s, node);
     tc_view from = ti_sel_codes(s, node, node->in[0], &op->op.ifm);
     if (s->hw->refused || !(is_constant ? set_output(&c) : set_output_of_bias(&c)))
         return;
@@ -614,8 +593,11 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     fill_gaps(&c);
     if (is_constant)
         try_sum(&c);
+    tc_sel_ways ways = image.root >= 0 ? with_image : ti_sel_ways(s, node);
     if (!emit_strides(&c, c.depthwise ? c.k.o / in->dim[3] : 1))
         ti_hw_refuse(s->hw, node, "its window is larger than one operation's");
     if (!is_constant && c.bias.root < 0)
         ti_sel_add_bias(s, node, &sums, node->in[2]);
+    else if (is_constant && !s->hw->refused)
+        ti_sel_conv_forms(&c, &image, &ways);
 }

@@ -6,10 +6,11 @@
  *         user says so and it is cheaper, as a convolution too (select_product.c)
  *
  * The second operand is transposed first where its c does not lie side by side. */
+#include "select_form.h"
 #include "select_product.h"
 #include "select_window.h"
 
-enum { KEPT_COLUMNS = 8 };
+enum { KEPT_COLUMNS = 8, MANY = 4 }; /* MANY: columns for each row, where another form is tried */
 
 /* b as [n][w][c], c side by side. */
 static tc_view by_columns(tc_sel *s, const tc_node *node, tc_val v)
@@ -159,35 +160,6 @@ void ti_sel_product_of(tc_sel *s, const tc_node *node, const tc_sel_product *p, 
         ti_sel_add_bias(s, node, &to, bias);
 }
 
-/* ---- U55: one of two ways ---- */
-
-/* What selecting an operator changes. */
-typedef struct state {
-    tc_sel_value *value;
-    int32_t *out;
-    size_t n_op, n_root, n_table;
-} state;
-
-static state save(tc_sel *s)
-{
-    const tc_hw *hw = s->hw;
-    return (state){ti_arena_copy(hw->arena, s->value, s->g->n_val * sizeof *s->value),
-                   ti_arena_copy(hw->arena, hw->out, (s->g->n_out + 1) * sizeof *hw->out),
-                   hw->n_op, hw->n_root, hw->n_table};
-}
-
-static void restore(tc_sel *s, const state *was)
-{
-    tc_hw *hw = s->hw;
-    memcpy(s->value, was->value, s->g->n_val * sizeof *s->value);
-    memcpy(hw->out, was->out, (s->g->n_out + 1) * sizeof *hw->out);
-    hw->n_op = was->n_op;
-    hw->n_root = was->n_root;
-    hw->n_table = was->n_table;
-    hw->refused = NULL;
-    hw->refused_node = NULL;
-}
-
 static void by_column(tc_sel *s, const tc_node *node, const int32_t zero[2])
 {
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
@@ -227,6 +199,33 @@ static bool as_convolution(tc_sel *s, const tc_node *node, const int32_t zero[2]
     return !s->hw->refused && ti_sel_emit_product(s, &p) && !s->hw->refused;
 }
 
+/* What selecting an operator changes. */
+typedef struct state {
+    tc_sel_value *value;
+    int32_t *out;
+    size_t n_op, n_root, n_table;
+} state;
+
+static state save(tc_sel *s)
+{
+    const tc_hw *hw = s->hw;
+    return (state){ti_arena_copy(hw->arena, s->value, s->g->n_val * sizeof *s->value),
+                   ti_arena_copy(hw->arena, hw->out, (s->g->n_out + 1) * sizeof *hw->out),
+                   hw->n_op, hw->n_root, hw->n_table};
+}
+
+static void restore(tc_sel *s, const state *was)
+{
+    tc_hw *hw = s->hw;
+    memcpy(s->value, was->value, s->g->n_val * sizeof *s->value);
+    memcpy(hw->out, was->out, (s->g->n_out + 1) * sizeof *hw->out);
+    hw->n_op = was->n_op;
+    hw->n_root = was->n_root;
+    hw->n_table = was->n_table;
+    hw->refused = NULL;
+    hw->refused_node = NULL;
+}
+
 static void select_u55(tc_sel *s, const tc_node *node, const int32_t zero[2])
 {
     if (!s->hw->options->products) {
@@ -235,13 +234,29 @@ static void select_u55(tc_sel *s, const tc_node *node, const int32_t zero[2])
     }
     state was = save(s);
     by_column(s, node, zero);
-    double columns = s->hw->refused ? -1 : ti_hw_cycles(s->hw, was.n_op);
+    double columns = s->hw->refused ? -1 : ti_hw_cycles(s->hw, was.n_op, s->hw->n_op);
     restore(s, &was);
     bool can = as_convolution(s, node, zero);
-    if (can && (columns < 0 || ti_hw_cycles(s->hw, was.n_op) < columns))
+    if (can && (columns < 0 || ti_hw_cycles(s->hw, was.n_op, s->hw->n_op) < columns))
         return;
     restore(s, &was);
     by_column(s, node, zero);
+}
+
+/* U85: the transposed product, b's rows by a's: few channels of many rows. */
+static bool emit_swapped(tc_sel *s, const tc_node *node, const tc_hw_op *plain, const tc_view *a,
+                         const tc_view *b, const tc_view *to)
+{
+    tc_hw_op op = *plain;
+    tc_view place = ti_view_transpose(to, (int64_t[]){0, 2, 1}), work = place;
+    op.op.ifm = plain->op.ifm2;
+    op.op.ifm2 = plain->op.ifm;
+    if (place.dim[2] > 1)
+        work = ti_sel_working(s, "transposed", s->hw->root[to->root].bytes, 3, place.dim);
+    matmul_u85(s, &op, b, a, &work, NULL);
+    if (work.root != place.root)
+        ti_sel_copy(s, node, &work, &place);
+    return true;
 }
 
 void ti_npu_select_matmul(tc_sel *s, const tc_node *node)
@@ -263,6 +278,12 @@ void ti_npu_select_matmul(tc_sel *s, const tc_node *node)
     tc_val v = ti_sel_take_tail(s, &op, node->out[0],
                                 (tc_sel_tail){.scaled = true, .bounds = true});
     tc_view place = ti_sel_result_of(s, node, v);
-    if (!s->hw->refused)
-        emit_product(s, node, &op, &p, &a, &b, &place);
+    if (s->hw->refused)
+        return;
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    emit_product(s, node, &op, &p, &a, &b, &place);
+    if (s->hw->judges || MANY * place.dim[1] > place.dim[2])
+        return;
+    ti_sel_plain(&ways);
+    ti_sel_form(&ways, TC_SEL_SWAPPED, emit_swapped(s, node, &op, &a, &b, &place));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_move.c -- what only moves numbers: other views of them where strides can say it, else
  * copies. */
-#include "select.h"
+#include "select_form.h"
 
 /* Elements of 4 and 8 bytes are copied as 2 or 4 times as many of 2 bytes: 64 bits on U85, whose
  * pools have no such numbers; all of them on U55, whose pools have 8 and 16 bits. */
@@ -155,6 +155,62 @@ void ti_sel_copy(tc_sel *s, const tc_node *node, const tc_view *from, const tc_v
     copy(s, copying(s, node, bytes == 1 ? 1 : 2), bytes, from, to);
 }
 
+/* ---- other forms of copies ---- */
+
+void ti_sel_copy_elements(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+{
+    uint8_t bytes = s->hw->root[from->root].bytes;
+    bool u85 = ti_hw_is_u85(s->hw);
+    tc_sel_operand x = ti_sel_operand_of(from, bytes),
+                   same = u85 ? ti_sel_operand_number(1, bytes) : ti_sel_operand_same(s, &x);
+    tc_hw_op op = ti_sel_eltwise(s, node, u85 ? TC_EW_MUL : TC_EW_MAX, bytes);
+    ti_sel_combine(s, &op, true, &x, &same, to);
+}
+
+bool ti_sel_is_image(const tc_hw *hw, const tc_view *v)
+{
+    enum { MOST = 8, LARGE = 256 }; /* channels, pixels */
+    return v->rank == 4 && v->dim[0] == 1 && v->dim[3] > 1 && v->dim[3] <= MOST &&
+           v->stride[2] == 1 && v->stride[3] != 1 && v->dim[1] * v->dim[2] >= LARGE &&
+           hw->root[v->root].kind == TC_ROOT_INPUT && hw->root[v->root].bytes == 1;
+}
+
+void ti_sel_copy_planes(tc_sel *s, const tc_node *node, const tc_view *image, const tc_view *to)
+{
+    int64_t h = image->dim[1], w = to->dim[2], q = image->dim[2] / w;
+    for (int64_t i = 0; i < image->dim[3]; i++) {
+        tc_view from = {image->root, 3, image->at + i * image->stride[3],
+                        {h, w, q}, {image->stride[1], q, 1}},
+                place = {to->root, 3, to->at + i * q, {h, w, q}, {to->stride[1], to->stride[2], 1}};
+        ti_sel_copy_elements(s, node, &from, &place);
+    }
+}
+
+void ti_sel_copy_moved(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+{
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    ti_sel_copy(s, node, from, to);
+    if (s->hw->refused || s->hw->judges || !ti_sel_is_image(s->hw, from) || to->stride[3] != 1)
+        return;
+    ti_sel_plain(&ways);
+    ti_sel_copy_planes(s, node, from, to);
+    ti_sel_form(&ways, TC_SEL_PLANES, true);
+}
+
+/* Into a part of CONCAT: pools are slow where they are many and small. */
+static void copy_part(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+{
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    ti_sel_copy(s, node, from, to);
+    const tc_hw *hw = s->hw;
+    if (hw->refused || hw->judges || hw->root[from->root].bytes != 1 || hw->n_op == ways.first ||
+        hw->op[ways.first].op.kind != TC_NPU_KIND_POOL)
+        return;
+    ti_sel_plain(&ways);
+    ti_sel_copy_elements(s, node, from, to);
+    ti_sel_form(&ways, TC_SEL_ELEMENTS, true);
+}
+
 /* ---- the same numbers again ---- */
 
 /* An axis along which `from` stands still: its first element, then twice as many each time. */
@@ -294,27 +350,49 @@ void ti_npu_select_transpose(tc_sel *s, const tc_node *node)
         moved(s, node, &view);
     else if (out->placed) {
         tc_view to = ti_sel_result(s, node->out[0]);
-        ti_sel_copy(s, node, &view, &to);
+        ti_sel_copy_moved(s, node, &view, &to);
     } else {
         out->lazy = true;
         out->view = view;
     }
 }
 
-/* Operands that were not written to their part yet are copied there. */
-void ti_npu_select_concat(tc_sel *s, const tc_node *node)
+/* Operands that are not in their part yet are copied there; false: some are. */
+static bool copy_parts(tc_sel *s, const tc_node *node, const tc_view *to)
 {
     const tc_attr_tosa_axis *a = node->attr;
-    tc_view to = ti_sel_result(s, node->out[0]);
     int64_t at = 0;
+    bool all = true;
     for (int i = 0; i < node->n_in && !s->hw->refused; i++) {
         int64_t size = ti_type_of(s->g, node->in[i])->dim[a->axis];
-        tc_view part = ti_view_slice(&to, (int32_t)a->axis, at, size),
+        tc_view part = ti_view_slice(to, (int32_t)a->axis, at, size),
                 from = ti_sel_view(s, node->in[i]);
+        bool there = !s->hw->refused && ti_sel_same_place(&part, &from);
         at += size;
-        if (!s->hw->refused && !ti_sel_same_place(&part, &from))
-            ti_sel_copy(s, node, &from, &part);
+        all = all && !there;
+        if (!s->hw->refused && !there)
+            copy_part(s, node, &from, &part);
     }
+    return all && !s->hw->refused;
+}
+
+/* Many parts of what the caller reads from a slow memory may be collected in the fast one. */
+void ti_npu_select_concat(tc_sel *s, const tc_node *node)
+{
+    enum { MANY = 8 };
+    tc_hw *hw = s->hw;
+    tc_view to = ti_sel_result(s, node->out[0]);
+    for (int i = 0; i < node->n_in && !hw->refused; i++)
+        (void)ti_sel_view(s, node->in[i]);
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    if (!copy_parts(s, node, &to) || hw->judges || node->n_in < MANY ||
+        ti_hw_fast_region(hw) != 2 || hw->root[to.root].kind != TC_ROOT_OUTPUT)
+        return;
+    ti_sel_plain(&ways);
+    tc_view fast = ti_sel_working(s, "parts", hw->root[to.root].bytes, to.rank, to.dim);
+    (void)copy_parts(s, node, &fast);
+    ti_sel_copy(s, node, &fast, &to);
+    ti_sel_form(&ways, TC_SEL_COLLECTED, !hw->refused);
 }
 
 /* One more axis of both; runs that go on in both stay one. */

@@ -170,7 +170,7 @@ tc_view ti_sel_view(tc_sel *s, tc_val v)
         tc_view from = value->view;
         value->lazy = false;
         tc_view to = ti_sel_result(s, v);
-        ti_sel_copy(s, ti_def(s->g, v), &from, &to);
+        ti_sel_copy_moved(s, ti_def(s->g, v), &from, &to);
         return to;
     }
     if (ti_is_const(s->g, v)) {

@@ -7,6 +7,8 @@
  * two of which fit at a time. */
 #include "hw.h"
 
+#include <math.h>
+
 #include "../base/map.h"
 #include "../npu/cost.h"
 
@@ -111,23 +113,6 @@ void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out)
     price(hw, arena, hw->list.op, hw->list.n, out);
 }
 
-double ti_hw_cycles(tc_hw *hw, size_t first)
-{
-    tc_hw part = *hw;
-    part.n_op = part.cap_op = hw->n_op - first;
-    if (!part.n_op)
-        return 0;
-    part.op = ti_arena_copy(hw->arena, hw->op + first, part.n_op * sizeof *part.op);
-    ti_hw_maps(&part);
-    ti_hw_blocks(&part);
-    tc_npu_op *list = tc_new_n(hw->arena, tc_npu_op, part.n_op);
-    for (size_t i = 0; i < part.n_op; i++)
-        list[i] = part.op[i].op;
-    tc_npu_stream_cost cost;
-    price(hw, hw->arena, list, part.n_op, &cost);
-    return cost.total.cycles;
-}
-
 /* The operation as the cost model sees it before weights are packed. */
 static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 {
@@ -136,6 +121,35 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
     o.weights.bytes[0] = (uint64_t)(ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
+}
+
+double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
+{
+    tc_mark mark = ti_arena_mark(hw->arena);
+    tc_hw part = *hw;
+    if (first == end)
+        return 0;
+    part.n_op = part.cap_op = end - first;
+    part.op = ti_arena_copy(hw->arena, hw->op + first, part.n_op * sizeof *part.op);
+    part.root = ti_arena_copy(hw->arena, hw->root, hw->n_root * sizeof *part.root);
+    for (size_t i = 0; i < part.n_root; i++) {
+        tc_root_kind kind = part.root[i].kind;
+        part.root[i].region = kind == TC_ROOT_CONSTANT                           ? 0
+                              : kind == TC_ROOT_INPUT || kind == TC_ROOT_OUTPUT ? 1
+                                                                                : ti_hw_fast_region(hw);
+    }
+    ti_hw_formats(&part);
+    ti_hw_maps(&part);
+    ti_hw_blocks(&part);
+    hw->memo = part.memo;
+    tc_npu_op *list = tc_new_n(hw->arena, tc_npu_op, part.n_op + 1);
+    for (size_t i = 0; i < part.n_op; i++)
+        list[i] = part.op[i].weight ? priced(hw, &part.op[i], stages(hw)) : part.op[i].op;
+    tc_npu_stream_cost cost;
+    price(hw, hw->arena, list, part.n_op, &cost);
+    double cycles = part.refused ? INFINITY : cost.total.cycles;
+    ti_arena_rewind(hw->arena, mark);
+    return cycles;
 }
 
 /* ---- slices ---- */

@@ -128,8 +128,7 @@ struct tc_compiled {
     struct tc_fit *fit;  /* board_fit.h: whether the files made last fit there; NULL: not known */
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
     tc_ethosu_job *jobs; /* Ethos-U: each region and its stream; NULL: not made yet */
-    struct tc_verdicts *choices; /* choose.h: which forms its regions took; NULL: all */
-    bool all_forms; /* every form that is offered is taken, without asking what it costs */
+    struct tc_verdicts *choices; /* verdicts.h: which forms its regions took; NULL: costs are not known */
     bool places; /* .pte: steps keep where they come from */
     tc_dataset *vectors; /* .bpte: its test vectors; NULL: what it is run on */
     tc_written written;

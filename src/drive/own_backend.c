@@ -6,8 +6,8 @@
 
 #include "../base/attempt.h"
 #include "../npu/cost.h"
-#include "choose.h"
 #include "road.h"
+#include "verdicts.h"
 
 static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *out)
 {
@@ -137,10 +137,7 @@ static tc_status try_way(void *what)
     tc_codegen_options options;
     tc_ctx *ctx = t->ctx;
     tc_module *m = ti_module_copy(t->region->module);
-    tc_verdicts trial = {.pricer = t->c->choices ? t->c->choices->pricer : NULL};
-    tc_job job = {.target = &t->c->target,
-                  .untiled = t->untiled,
-                  .choices = t->c->choices ? &trial : NULL};
+    tc_job job = {.target = &t->c->target, .untiled = t->untiled};
     TC_TRY(ti_road_run(ctx, m, TC_AT_REGION, TC_AT_TOSA, &job, NULL));
     TC_TRY(find_options(ctx, t->c, &options));
     options.before = left_by(t->c, t->region);
@@ -169,15 +166,14 @@ static size_t best_way(const way_trial way[WAYS], bool for_size)
     return best;
 }
 
-/* Each step from one way to the next, as a form that was offered. */
+/* Each step from one way to the next. */
 static void tell(tc_ctx *ctx, const tc_compiled *c, const way_trial way[WAYS], unsigned untiled)
 {
     for (size_t i = 0; i < TC_COUNT(tilings) && c->choices; i++)
         if (way->acts & tilings[i].tiles)
             ti_verdicts_add(ctx, c->choices,
-                            &(tc_verdict){.pass = tilings[i].pass,
+                            &(tc_verdict){.form = tilings[i].pass,
                                           .region = ti_main(way->region->module)->name,
-                                          .shape = "",
                                           .places = 1,
                                           .without = way[i + 1].cycles,
                                           .with = way[i].cycles,
@@ -214,6 +210,23 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
 
 /* ---- */
 
+/* The forms of its operations. */
+static void tell_forms(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
+{
+    for (size_t i = 0; i < region->own->n_form && c->choices; i++) {
+        const tc_codegen_form *f = &region->own->form[i];
+        ti_verdicts_add(ctx, c->choices,
+                        &(tc_verdict){.form = f->name,
+                                      .region = ti_main(region->module)->name,
+                                      .node = f->node,
+                                      .shape = f->type ? ti_type_text(&ctx->arena, f->type) : "",
+                                      .places = f->places,
+                                      .without = f->without,
+                                      .with = f->with,
+                                      .taken = f->taken});
+    }
+}
+
 tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     region->own = NULL;
@@ -229,7 +242,9 @@ tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
         region->own->refused = ti_codegen_refuses(ctx, &options, ti_main(region->module));
         return TC_OK;
     }
-    return ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own);
+    TC_TRY(ti_own_generate(ctx, c, ti_main(region->module), left_by(c, region), region->own));
+    tell_forms(ctx, c, region);
+    return TC_OK;
 }
 
 tc_refusal ti_own_refusal(tc_ctx *ctx, const tc_region *region)

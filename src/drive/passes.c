@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* passes.c -- see passes.h. */
+#include "passes.h"
+
 #include "../base/attempt.h"
 #include "../ir/rewrite.h"
-#include "choose.h"
 
 #define PASS(folder, function, ...)                                                                \
     extern tc_status ti_##folder##_##function(tc_ctx *ctx, tc_module *module);
@@ -94,14 +95,14 @@ static void take_moment(tc_ctx *ctx, const tc_module *module, moment *m)
 }
 
 /* Whether all nodes stand as they stood.  Those that were not made `anew` may have been changed
- * where they are, though not by a pass that was only chosen. */
-static bool is_same(const tc_module *module, const moment *before, bool chosen, bool *anew)
+ * where they are. */
+static bool is_same(const tc_module *module, const moment *before, bool *anew)
 {
     bool same = module->n_graph == before->module.n_graph;
     *anew = true;
     for (size_t i = 0; same && i < module->n_graph; i++) {
         *anew = *anew && module->graph[i]->node != before->graph[i].node;
-        same = (chosen || *anew) && ti_graph_same(&before->graph[i], module->graph[i]);
+        same = *anew && ti_graph_same(&before->graph[i], module->graph[i]);
     }
     return same;
 }
@@ -132,7 +133,7 @@ static void take_back(tc_ctx *ctx, tc_module *module, const moment *before)
 
 /* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
  * verified. */
-static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, bool offered,
+static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
                           const tc_job *job, const tc_trace *trace)
 {
     TC_TRY(ti_go_on(ctx));
@@ -141,17 +142,14 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass, b
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     moment before;
     take_moment(ctx, module, &before);
-    bool chosen = offered && job && job->choices && ti_choose_can(module), anew;
-    if (chosen)
-        TC_TRY(ti_choose(ctx, module, pass, job->choices));
-    else
-        TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
+    bool anew;
+    TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
     uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever is done to a graph */
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~breaks) | pass->gives;
-    bool same = is_same(module, &before, chosen, &anew);
+    bool same = is_same(module, &before, &anew);
     bool verified = same && !has_new_facts(module, &before);
-    if (same && anew && pass->run && !chosen)
+    if (same && anew && pass->run)
         take_back(ctx, module, &before);
     ti_arena_rewind(&ctx->scratch, mark);
     if (!verified && ti_verify(ctx, module) != TC_OK)
@@ -195,15 +193,12 @@ static const tc_pass *find_pass(tc_str name)
 static tc_status run_named(tc_ctx *ctx, tc_module *module, tc_str name, const tc_job *job,
                            const tc_trace *trace)
 {
-    bool offered = name.n > 1 && name.p[0] == '?';
-    name.p += offered;
-    name.n -= offered;
     for (const tc_pass_list *list = tc_pass_lists; list->name; list++)
         if (ti_str_is(name, list->name))
             return ti_run_list(ctx, module, list->passes, job, trace);
     const tc_pass *pass = find_pass(name);
     if (pass)
-        return run_pass(ctx, module, pass, offered, job, trace);
+        return run_pass(ctx, module, pass, job, trace);
     const char *spelled = ti_text_copy(&ctx->arena, name), *near = name_near(spelled);
     tc_status status = ti_usage(ctx, "there is no pass '%s'", spelled);
     if (near)

@@ -48,7 +48,6 @@ typedef struct tc_job {
     bool resamples; /* split: grid_sample and upsampling are left to shaders */
     bool samplers;  /* and those read images, where samplers have the mode */
     unsigned untiled; /* Ethos-U: what is done in one piece; of tc_tiles */
-    struct tc_verdicts *choices;  /* choose.h: which of the forms offered are taken; NULL: all */
     const tc_state_block *state; /* plan: where buffers lie that methods share; or NULL */
 } tc_job;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* regions.c -- the typed program is split, and each region walks its own road from REGION to LEGAL,
  * alone in a module. */
-#include "choose.h"
 #include "driver.h"
 #include "own_backend.h"
 #include "road.h"
+#include "verdicts.h"
 
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
@@ -79,7 +79,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
                               const tc_lower_check *check)
 {
     region->module = alone(ctx, c->module, g);
-    tc_job job = {.target = &c->target, .check = check, .choices = c->choices};
+    tc_job job = {.target = &c->target, .check = check};
     TC_TRY(ti_own_untiled(ctx, c, region, &job.untiled));
     TC_TRY(ti_road_run(ctx, region->module, TC_AT_REGION, TC_AT_TOSA, &job, trace));
     drop_inputs(ctx, c, region, checker);
@@ -243,9 +243,8 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     *failed = SIZE_MAX;
     TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
     c->module = ti_module_clone(c->typed);
-    if (!c->all_forms)
-        TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                               c->ethosu.memory_mode, &c->choices));
+    TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
+                           c->ethosu.memory_mode, &c->choices));
     TC_TRY(split_program(ctx, c, trace));
     TC_TRY(ti_finish_regions(ctx, c, trace, failed));
     say_steered(ctx, c);

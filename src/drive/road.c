@@ -62,11 +62,6 @@ static tc_packing packing(const tc_job *job)
     return job->target ? job->target->machine->packing : TC_PACKED_TOSA;
 }
 
-static bool is_cheap_as(const tc_job *job, tc_forms forms)
-{
-    return job->target && job->target->machine->forms == forms;
-}
-
 static bool when_CODED(const tc_job *job, const tc_module *m)
 {
     (void)job;
@@ -129,8 +124,7 @@ OF_JOB(LOOPS, has(job, TC_FEATURE_CF) && !has(job, TC_FEATURE_FP))
 OF_JOB(FREE_MOVES, job->target &&job->target->machine->cost.free_moves)
 OF_JOB(HEAD_TILES, !(job->untiled & TC_TILE_HEADS))
 OF_JOB(MOVE_TILES, !(job->untiled & TC_TILE_MOVES))
-OF_JOB(U55, is_cheap_as(job, TC_FORMS_U55) && has(job, TC_FEATURE_INT))
-OF_JOB(U85, is_cheap_as(job, TC_FORMS_U85) && has(job, TC_FEATURE_INT))
+OF_JOB(SHAPES, job->target &&job->target->machine->forms != TC_FORMS_ANY && has(job, TC_FEATURE_INT))
 OF_JOB(CORTEX_M, packing(job) == TC_PACKED_C)
 OF_JOB(SAMPLERS, job->samplers)
 OF_JOB(STREAM, packing(job) == TC_PACKED_STREAM)

@@ -32,8 +32,7 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
     costing *k = who;
     tc_compiled t = {.target = k->c->target,
                      .ethosu = k->c->ethosu,
-                     .request = *k->request,
-                     .all_forms = true};
+                     .request = *k->request};
     size_t failed;
     *out = INFINITY;
     t.ethosu.unmade = true;

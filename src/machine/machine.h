@@ -49,7 +49,7 @@ typedef struct tc_costs {
     bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
 } tc_costs;
 
-/* Whose forms: drive/road.def has the passes that make them. */
+/* Which detours around Vela (drive/road.def); ANY: shapes are left as they are, too. */
 typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
 
 /* C source: the instructions that its kernels may use, each set with those before it. */
@@ -77,7 +77,7 @@ typedef struct tc_machine {
     const char *system_config, *memory_mode; /* those of them unless the user says otherwise */
     int64_t any_size; /* the program is to be for many sizes, and this is its largest extent; 0: it is
                          for one, and no record says otherwise (drive/many_sizes.h) */
-    const char *costs_of; /* whose costs decide between formulations; NULL: its own */
+    const char *costs_of; /* whose costs are asked where there are no others; NULL: its own */
 } tc_machine;
 
 /* A TOSA file of any profile: their names are the user's. */

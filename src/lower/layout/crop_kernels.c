@@ -87,6 +87,7 @@ static tc_status crop_kernels(tc_rewrite *rw, const tc_node *node, bool *done)
 
 tc_status ti_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
 {
+    static tc_rewriter *const rewriters[] = {crop_kernels};
     (void)ctx;
-    return ti_rewrite_offered(module, crop_kernels);
+    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
 }

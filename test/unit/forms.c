@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forms.c -- other forms of an operation (codegen/form.def): taken where they cost less, with the right
+ * numbers, left where not. */
+#include "codegen_case.h"
+
+typedef struct shape {
+    int h, w, c;
+} shape;
+
+/* A convolution, and back to 8 bits; gives its value. */
+static int layer(text *t, int x, shape in, int taps, int stride, int before, int channels)
+{
+    char weights[64], to[64], n[16];
+    int h = (in.h - 1 + before - (taps - 1)) / stride + 1,
+        w = (in.w - 1 + before - (taps - 1)) / stride + 1;
+    snprintf(weights, sizeof weights, "%d,%d,%d,%d", channels, taps, taps, in.c);
+    snprintf(to, sizeof to, "1,%d,%d,%d", h, w, channels);
+    snprintf(n, sizeof n, "%d", channels);
+    int k = constant(t, "i8", channels * taps * taps * in.c, weights, 0),
+        b = constant(t, "i32", channels, n, 0), p = constant(t, "i8", 1, "1", 3), q = zero(t, "i8");
+    SAY(t, "  %%%d = tosa.conv2d %%%d, %%%d, %%%d, %%%d, %%%d pad=[%d,0,%d,0] stride=[%d,%d] "
+           "dilation=[1,1] local_bound=false acc_type=i32 : i32[%s]\n",
+        t->value + 1, x, k, b, p, q, before, before, stride, stride, to);
+    return rescale(t, ++t->value, "i32", "i8", to, 40);
+}
+
+static int image(text *t)
+{
+    SAY(t, "  %%%d = tosa.transpose %%0 perms=[0,2,3,1] : i8[1,64,64,3]\n", t->value + 1);
+    return ++t->value;
+}
+
+static text *planes(void)
+{
+    text *t = begin("%0: i8[1,3,64,64]", 1);
+    layer(t, image(t), (shape){64, 64, 3}, 3, 2, 1, 16);
+    return t;
+}
+
+static text *planes_alone(void)
+{
+    text *t = begin("%0: i8[1,3,64,64]", 1);
+    SAY(t, "  %%2 = tosa.clamp %%%d min_val=-4 max_val=100 nan_mode=propagate : i8[1,64,64,3]\n",
+        image(t));
+    t->value++;
+    return t;
+}
+
+static text *pairs(void)
+{
+    text *t = begin("%0: i8[1,64,64,32]", 1);
+    layer(t, 0, (shape){64, 64, 32}, 1, 1, 0, 16);
+    return t;
+}
+
+static text *taps(void)
+{
+    text *t = begin("%0: i8[1,6,6,64]", 1);
+    layer(t, 0, (shape){6, 6, 64}, 2, 2, 0, 256);
+    return t;
+}
+
+/* Two narrow values that an ADD connects; the most memory is needed elsewhere, or here. */
+static text *between(int before)
+{
+    char input[64];
+    snprintf(input, sizeof input, "%%0: i8[1,48,48,%d]", before);
+    text *t = begin(input, 1);
+    int first = layer(t, 0, (shape){48, 48, before}, 3, 2, 1, 96),
+        a = layer(t, first, (shape){24, 24, 96}, 1, 1, 0, 24),
+        wide = layer(t, a, (shape){24, 24, 24}, 1, 1, 0, 144),
+        b = layer(t, wide, (shape){24, 24, 144}, 1, 1, 0, 24),
+        x = rescale(t, a, "i8", "i32", "1,24,24,24", 12),
+        y = rescale(t, b, "i8", "i32", "1,24,24,24", 13);
+    SAY(t, "  %%%d = tosa.add %%%d, %%%d : i32[1,24,24,24]\n", t->value + 1, x, y);
+    t->value++;
+    int sum = rescale(t, t->value, "i32", "i8", "1,24,24,24", 49);
+    layer(t, sum, (shape){24, 24, 24}, 1, 1, 0, 144);
+    return t;
+}
+
+static text *channels(void)
+{
+    return between(96);
+}
+
+static text *channels_at_most(void)
+{
+    return between(4);
+}
+
+/* Scores of a few queries, over keys as they are stored. */
+static text *product(int rows)
+{
+    char inputs[64], to[64];
+    snprintf(inputs, sizeof inputs, "%%0: i8[4,%d,32], %%1: i8[4,128,32]", rows);
+    snprintf(to, sizeof to, "4,%d,128", rows);
+    text *t = begin(inputs, 2);
+    SAY(t, "  %%2 = tosa.transpose %%1 perms=[0,2,1] : i8[4,32,128]\n");
+    t->value++;
+    int p = constant(t, "i8", 1, "1", 3), q = constant(t, "i8", 1, "1", -5);
+    SAY(t, "  %%%d = tosa.matmul %%0, %%2, %%%d, %%%d : i32[%s]\n", t->value + 1, p, q, to);
+    t->value++;
+    rescale(t, t->value, "i32", "i8", to, 40);
+    return t;
+}
+
+static text *one_row(void)
+{
+    return product(1);
+}
+
+static text *three_rows(void)
+{
+    return product(3);
+}
+
+static text *parts(void)
+{
+    text *t = begin("%0: i8[1,2], %1: i8[1,2], %2: i8[1,3], %3: i8[1,2]", 4);
+    SAY(t, "  %%4 = tosa.concat %%0, %%1, %%2, %%3, %%0, %%1, %%2, %%3, %%0, %%1 axis=1 : "
+           "i8[1,22]\n");
+    t->value++;
+    return t;
+}
+
+typedef enum wanted { NONE, LEFT, TAKEN } wanted;
+
+static const struct {
+    const char *name, *form;
+    text *(*graph)(void);
+    const char *machine, *mode;
+    wanted wanted;
+} rows[] = {
+    {"planes", "image-planes", planes, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"planes, much", "image-planes", planes, "ethos-u85-2048", "Sram_Only", TAKEN},
+    {"planes alone", "image-planes", planes_alone, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"pairs", "pixel-pairs", pairs, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"pairs, U55", "pixel-pairs", pairs, "ethos-u55-128", "Shared_Sram", LEFT},
+    {"taps", "taps-as-channels", taps, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"taps, U55", "taps-as-channels", taps, "ethos-u55-128", "Shared_Sram", LEFT},
+    {"channels", "wide-channels", channels, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"channels, memory", "wide-channels", channels_at_most, "ethos-u85-256", "Sram_Only", LEFT},
+    {"channels, U65", "wide-channels", channels, "ethos-u65-256", "Sram_Only", NONE},
+    {"one row", "swapped-operands", one_row, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"three rows", "swapped-operands", three_rows, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"rows, U55", "swapped-operands", one_row, "ethos-u55-128", "Shared_Sram", NONE},
+    {"parts", "elementwise-copies", parts, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"parts, U55", "elementwise-copies", parts, "ethos-u55-128", "Shared_Sram", TAKEN},
+    {"parts, two memories", "collected-parts", parts, "ethos-u65-256", "Dedicated_Sram", TAKEN},
+    {"parts, one memory", "collected-parts", parts, "ethos-u65-256", "Sram_Only", NONE},
+};
+
+int main(void)
+{
+    for (size_t i = 0; i < TC_COUNT(rows); i++) {
+        text *t = rows[i].graph();
+        end(t);
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, rows[i].machine, rows[i].mode, (tc_codegen_options){0});
+        wanted found = NONE;
+        CHECK_ROW(rows[i].name, m.equal);
+        for (size_t k = 0; k < m.r.n_form; k++) {
+            const tc_codegen_form *f = &m.r.form[k];
+            if (!strcmp(f->name, rows[i].form))
+                found = f->taken ? TAKEN : found > LEFT ? found : LEFT;
+            CHECK_ROW(rows[i].name, f->without > 0 && f->with > 0 && f->places > 0);
+            CHECK_ROW(rows[i].name, !f->taken || f->with < f->without);
+        }
+        CHECK_ROW(rows[i].name, found == rows[i].wanted);
+        tc_ctx_free(ctx);
+        free(t);
+    }
+    return check_done();
+}
