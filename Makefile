@@ -89,12 +89,12 @@ bench: all
 board-table: all
 	@python3 tools/board-table.py build/tosac test/fixture/digits/model.pt2 test/fixture/digits/calib.npz doc/boards.md
 
-# Trained models beside the tree (ZOO), and Vela; a quarter of an hour.
+# Trained models beside the tree (ZOO); a quarter of an hour.
 ZOO ?= ../shared/zoo
 accuracy: all
 	@python3 tools/accuracy.py build/tosac $(ZOO) doc/figures/accuracy.md
 
-# doc/figures/cost.md: what every trained model costs on three machines.  Minutes, most of them Vela's.
+# doc/figures/cost.md: what every trained model costs on three machines.  Minutes.
 cost-table: all
 	@python3 bench/cost-table.py doc/figures/cost.md
 

@@ -60,7 +60,7 @@ measure 'compile, TOSA-1.0+FP' compile float.@.ir -t TOSA-1.0+FP -o o.@.tosa
 measure 'read and verify that' verify o.@.tosa
 measure 'quantize' quantize float.@.ir --calib x.npy -o q.ir
 measure 'compile, TOSA-1.0+INT, quantized' compile typed.@.ir -t TOSA-1.0+INT -o o.tosa
-measure 'compile, ethos-u85-256, as far as Vela' compile typed.@.ir -t ethos-u85-256 --emit tosa -o o.tosa
+measure 'compile, ethos-u85-256, regions' compile typed.@.ir -t ethos-u85-256 --emit tosa -o o.tosa
 measure 'compile, vgf' compile float.@.ir -t vgf -o o.vgf
 measure 'compile, cpu' compile float.@.ir -t cpu -o o.@.pte
 measure 'run that' run o.@.pte -i x.npy -o out

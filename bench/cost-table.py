@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every trained model costs on the Ethos-U machines, what it could not go below, and what binds; memory against cycles.
 
-  cost-table.py [--seconds N] [--models DIR] OUT.md      Vela is wanted in PATH
+  cost-table.py [--seconds N] [--models DIR] OUT.md
 
-A profile that takes longer than N seconds (150) is estimated without Vela, and marked with ~.
+A profile that takes longer than N seconds (150) is estimated, and marked with ~.
 """
 import argparse
 import collections
@@ -59,7 +59,7 @@ def cost_row(name, machine, p, guessed):
 def compiled(tosac, folder, machine, *more):
     with tempfile.TemporaryDirectory() as work:
         done = call([tosac, "compile", os.path.join(folder, "model.pt2"), "-t", machine, "--calib", data_of(folder), "-o", os.path.join(work, "m.pte"), *more], 600)
-    found = re.search(r"Vela: (\d+) cycles, (\d+) KiB", done.stdout + done.stderr) if done else None
+    found = re.search(r"own back end: (\d+) cycles, (\d+) KiB", done.stdout + done.stderr) if done else None
     return (int(found[1]), int(found[2])) if found else None
 
 
@@ -83,8 +83,8 @@ def main():
     folders = [f for f in folders if os.path.exists(os.path.join(f, "model.pt2"))]
     kept = open(a.out).read().partition("\n" + BY_HAND) if os.path.exists(a.out) else ("", "", "")
     with open(a.out, "w") as out:
-        print("# What the trained models cost\n\nMade by `make cost-table` (bench/cost-table.py); cycles in millions, by Vela's model of the machines; ~: estimated from the TOSA\n"
-              "operators, without Vela ([profile](../profile.md)). *By MACs*: every multiplier busy. *By bytes*: everything the streams read and write, at the full speed\n"
+        print("# What the trained models cost\n\nMade by `make cost-table` (bench/cost-table.py); cycles in millions, by [the cost model](../profile.md); ~: estimated from the TOSA\n"
+              "operators ([profile](../profile.md)). *By MACs*: every multiplier busy. *By bytes*: everything the streams read and write, at the full speed\n"
               "of the busiest memory. *What binds*: the share of the cycles by what is behind them.\n\n"
               "| model | machine | cycles | by MACs | by bytes | what binds |\n|---|---|---|---|---|---|", file=out, flush=True)
         for folder in folders:

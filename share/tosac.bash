@@ -10,72 +10,72 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --board --output -o --emit --calib --input -i --preprocess --quant -q --cpu --keep-odd-samples --all-samples --reset --target-sqnr --target-drop --labels --max-cycles --max-flash --budget --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --max-scratch --share-weights --shaders --image --strict --locations --etrecord --check --no-execute --report --dump-dir --dump-after --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--output|-o|--emit|--calib|--input|-i|--preprocess|--quant|-q|--cpu|--target-sqnr|--target-drop|--labels|--max-cycles|--max-flash|--budget|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--max-scratch|--shaders|--image|--etrecord|--report|--dump-dir|--dump-after|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --output -o --emit --input -i --locations --etrecord --report --dump-dir --calib --preprocess --quant -q --cpu --goal --labels --keep-odd-samples --all-samples --reset --system --optimise --max-scratch --share-weights --kernels --shaders --image --strict --check --no-execute --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--output|-o|--emit|--input|-i|--etrecord|--report|--dump-dir|--calib|--preprocess|--quant|-q|--cpu|--goal|--labels|--system|--optimise|--max-scratch|--kernels|--shaders|--image|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--calib --preprocess --merge --quant -q --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     explain)
-        options='--target -t --board --calib --quant -q --cpu --ethosu-backend --u55-products --cost --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--calib|--quant|-q|--cpu|--ethosu-backend|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --calib --quant -q --cpu --system --optimise --cost --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--calib|--quant|-q|--cpu|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     compare)
-        options='--input -i --preprocess --dequantize --report --most --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--input|-i|--preprocess|--report|--most|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--input -i --preprocess --dequantize --report --most --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--input|-i|--preprocess|--report|--most|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     evaluate)
-        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--data|--labels|--preprocess|--most|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--data|--labels|--preprocess|--most|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     generate)
-        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--tokenizer|--prompt|--tokens|-n|--temperature|--top-k|--seed|--stop|--context|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     inspect)
-        options='--disassemble --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--disassemble --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     verify)
-        options='--target -t --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--by|--top|--etdump|--ticks|--method|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--by|--top|--etdump|--ticks|--method|--calib|--quant|-q|--cpu|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     advise)
-        options='--target -t --board --tries --calib --quant -q --cpu --ethosu-backend --u55-products --vela-ini --system-config --memory-mode --optimise --vela-timeout --refusal-seconds --report --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--ethosu-backend|--vela-ini|--system-config|--memory-mode|--optimise|--vela-timeout|--refusal-seconds|--report|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --tries --calib --quant -q --cpu --system --optimise --report --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--system|--optimise|--report|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     report)
-        options='--output -o --csv --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--output|-o|--csv|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--output -o --csv --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--output|-o|--csv|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     opt)
-        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--pass|--target|-t|--calib|--quant|-q|--output|-o|--dump-after|--arena-limit|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     doctor)
-        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     targets)
-        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     boards)
-        options='--json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     ops)
-        options='--target -t --json --quiet --round --threads --kernels --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--threads|--kernels|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

@@ -62,7 +62,7 @@ begun=$SECONDS
 check "python3 -m venv" inside "$python -m venv env" &&
     check "pip install of the wheel ($(stat -c %s "$wheel") bytes)" inside "env/bin/pip install -q ./${wheel##*/}" &&
     check "the tutorial's ten lines" inside "mkdir -p tutorial && env/bin/python ten.py" && cat "$work/log" &&
-    check "tosac doctor: Ethos-U works without Vela" inside "env/bin/tosac doctor | grep -q '^ok *targets .*ethos-u85'" &&
+    check "tosac doctor: Ethos-U works" inside "env/bin/tosac doctor | grep -q '^ok *targets .*ethos-u85'" &&
     check "a report" inside "test -s tutorial/digits.html" &&
     check "for an Ethos-U55, by the command line" inside "env/bin/tosac compile digits/model.pt2 -t ethos-u55-128 --calib digits/calib.npz -o u55.pte" && cat "$work/log" &&
     check "its stream runs" inside "env/bin/tosac run u55.pte -i digits/test.npz -o u55" &&

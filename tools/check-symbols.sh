@@ -18,7 +18,7 @@ for name in $(comm -23 <(printf '%s\n' "$shown") "$list"); do fail "$library sho
 for name in $(comm -13 <(printf '%s\n' "$shown") "$list"); do fail "$list has '$name', which $library does not show"; done
 for name in $(comm -3 <(printf '%s\n' "$declared") "$list"); do fail "'$name' is in $list or in a public header, not in both"; done
 
-# assert() may end the process: it is about mistakes of ours; _exit() ends a child that could not start Vela.  Text goes to the caller, never to a stream.
+# assert() may end the process: it is about mistakes of ours.  Text goes to the caller, never to a stream.
 ends='exit|abort|quick_exit|_Exit|printf|vprintf|fprintf|vfprintf|puts|putchar|fputs|fputc|putc|perror|stdout|stderr|__(v|f|vf)?printf_chk'
 for name in $(nm -D --undefined-only "$library" | sed -E 's/@.*//; s/.* //' | grep -xE "$ends" || true); do
     fail "$library uses '$name'"

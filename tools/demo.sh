@@ -2,7 +2,7 @@
 # The whole road: a trained digit classifier, calibrated on real digits, compiled for two NPUs and as TOSA, run on
 # 1,000 test digits beside PyTorch's float result.
 #
-# It brings what tosac is compiled with and nothing else: neither Python nor Vela is asked.
+# It brings what tosac is compiled with and nothing else: Python is not asked.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 digits=test/fixture/digits out=build/demo begun=$SECONDS code=0

@@ -5,8 +5,8 @@
 #
 # OLD and NEW are two tosac programs.  Models are the .pt2, .tosa and .ir files among the arguments, without any those of zoo, fixtures,
 # suites and world under TOSAC_SHARED (../shared).  A float model is calibrated with calib.npz or calib.npy beside it, else
-# with random:1.  TOSA, VGF and CPU targets give a .pte; Ethos-U targets the regions' .tosa, which is what Vela
-# is given, so that no Vela is needed.  Compared are the files, the exit code and every message.
+# with random:1.  TOSA, VGF and CPU targets give a .pte; Ethos-U targets the regions' .tosa.
+# Compared are the files, the exit code and every message.
 # --every N takes each Nth model only, for a quick look; --files leaves messages out, where their words have changed.  Differences are listed, one line each; exit 1 when there are any.
 set -euo pipefail
 

@@ -80,7 +80,7 @@ class UnsupportedError(TosacError, NotImplementedError):
 
 
 class ToolError(TosacError):
-    """Something that is needed is missing or failed."""
+    """A library that is needed is missing."""
 
     status = 4
 

@@ -282,7 +282,7 @@ static const struct {
      "The model or a file is not valid; out of memory; a file cannot be read or written."},
     {TC_USAGE, "An option or argument is wrong."},
     {TC_UNSUPPORTED, "The model is valid but not supported yet."},
-    {TC_TOOL, "An external tool is missing or failed."},
+    {TC_TOOL, "A library that is needed is missing; doctor: a target does not work."},
     {TC_BUG, "A bug in tosac; please report it."},
 };
 

@@ -322,7 +322,7 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     if (calls_library(o) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     if (o->kernels && cli_is(o->kernels, "reference"))
-        return cli_usage(c, "--reference is '--reference' now");
+        return cli_usage(c, "--kernels reference is '--reference' now");
     if (o->kernels && !calls_library(o) && !cli_is(o->kernels, "plain"))
         return cli_usage(c, "--kernels takes 'plain' or 'cmsis-nn', not '%s'", o->kernels);
     return TC_OK;

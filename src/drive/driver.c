@@ -3,7 +3,7 @@
  *
  * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT,
  * and for each region from REGION to LEGAL (regions.c), where our own back end for Ethos-U is asked on
- * the way; accept_payload.c then takes what that made, and hands the other regions to Vela.  Around it are loops, as what is best, or even possible, is known at
+ * the way; payload.c then checks what that made.  Around it are loops, as what is best, or even possible, is known at
  * the end only:
  *
  *       READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged

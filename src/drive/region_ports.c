@@ -239,7 +239,7 @@ static tc_status read_beside(tc_ctx *ctx, const char *file, tc_graph *g)
             ctx, &(tc_loc){.file = file}, TC_E_DATA,
             "--dequantize: neither its types nor '%s' have its scales", path);
         ti_note(ctx, NULL,
-                "'tosac compile' writes that file beside a .tosa and beside Vela's payload");
+                "'tosac compile' writes that file beside a .tosa and beside a command stream");
         return status;
     }
     TC_TRY(ti_file_read(ctx, path, &bytes));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* inspect_payload.c -- what the payload of an EthosUBackend holds, or Vela's raw answer: what
+/* inspect_payload.c -- what the payload of an EthosUBackend holds, or Vela's raw form of it: what
  * --emit stream writes. */
 #include "inspect.h"
 
@@ -50,7 +50,7 @@ tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
     bool raw = ti_npu_looks_like_npz(bytes);
     TC_TRY(raw ? ti_npu_read_npz(ctx, path, bytes, &p)
                : ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
-    const char *what = raw ? "Vela's raw output" : "Vela's payload";
+    const char *what = raw ? "Vela's raw output" : "Ethos-U payload";
     size_t operations = count_operations(&p), n_in = p.n_in - p.n_state,
            n_out = p.n_out - p.n_state;
     if (!json) {
