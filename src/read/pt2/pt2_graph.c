@@ -279,18 +279,27 @@ static bool is_assertion(const char *target)
            strncmp(target, "aten.sym_constrain_range", 24) == 0;
 }
 
+static bool is_memory_read(const reading *r, const tc_json *tensor)
+{
+    tc_str name = ti_json_text(&r->reader->work, ti_json_get(tensor, "name"));
+    return ti_map_get(&r->read, ti_pt2_memory_of(&r->memory, name)) != NULL;
+}
+
 /* A node is read when one of its results is, when it writes into an operand whose memory is read
- * later or was there before, or when it has no results at all and is not an assertion. */
+ * later or was there before, or changes its shape (t_), or when it has no results at all and is not an
+ * assertion. */
 static bool is_unread(const reading *r, const tc_json *node)
 {
     const tc_json *outputs = ti_json_get(node, "outputs");
     const char *target = ti_pt2_target(r->reader, node);
+    bool list;
     int k = 0;
-    for (const tc_json *to; (to = ti_pt2_written(r->reader, node, k)); k++) {
-        tc_str name = ti_json_text(&r->reader->work, ti_json_get(to, "name"));
-        if (ti_map_get(&r->read, ti_pt2_memory_of(&r->memory, name)))
+    for (const tc_json *to; (to = ti_pt2_written(r->reader, node, k)); k++)
+        if (is_memory_read(r, to))
             return false;
-    }
+    const tc_json *first = ti_pt2_is_in_place(target) ? ti_pt2_first_tensor(node, &list) : NULL;
+    if (first && is_memory_read(r, first))
+        return false;
     return ti_json_first(outputs) ? !any_read(r, outputs) : k > 0 || is_assertion(target);
 }
 

@@ -100,6 +100,12 @@ void ti_pt2_memory(tc_pt2 *reader, const tc_json *graph, tc_map *memory)
     }
 }
 
+bool ti_pt2_is_in_place(const char *target)
+{
+    const char *dot = strrchr(target, '.');
+    return dot && dot > target && dot[-1] == '_';
+}
+
 static bool graph_writes(tc_pt2 *reader, const tc_json *graph, int depth)
 {
     const tc_json *node = ti_json_first(ti_json_get(graph, "nodes"));

@@ -242,6 +242,8 @@ tc_str ti_pt2_memory_of(const tc_map *memory, tc_str name);
 const tc_json *ti_pt2_first_tensor(const tc_json *node, bool *list);
 /* Operand k of those that a node changes in place, {"name": ...}; NULL: no more. */
 const tc_json *ti_pt2_written(tc_pt2 *reader, const tc_json *node, int k);
+/* "aten.t_.default": its name ends with an underscore. */
+bool ti_pt2_is_in_place(const char *target);
 /* The running mean (k 0) and variance (1) that a batch norm in training mode writes, without a '_';
  * NULL: not one, or it has none. */
 const tc_json *ti_pt2_statistics(tc_pt2 *reader, const tc_json *node, int k);

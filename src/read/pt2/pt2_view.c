@@ -482,8 +482,7 @@ static bool is_operand(tc_pt2_shows shows)
  * outlives the call would have it in the next call, too, where the program is another. */
 static void take_shape(tc_pt2_node *n, const tc_pt2_cell *of, tc_pt2_cell *cell, bool other)
 {
-    const char *dot = strrchr(n->target, '.');
-    if (!dot || dot == n->target || dot[-1] != '_')
+    if (!ti_pt2_is_in_place(n->target))
         return;
     for (tc_pt2_scope *s = n->work->scope; s; s = s->outer)
         for (size_t i = 0; i < s->name.n; i++) {
