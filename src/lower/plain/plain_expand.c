@@ -61,6 +61,9 @@ static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
 static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, tc_val *y)
 {
     switch (op) {
+    case TC_OP_relu:
+        *y = ti_put_clamp(lw, v[0], 0, INFINITY);
+        return true;
     case TC_OP_add:
         *y = in[2].number == 1 ? v[1] : ti_plain_scale(lw, v[1], in[2].number);
         *y = ti_b_tosa_add(lw, v[0], *y);
@@ -115,13 +118,16 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
         y = direct[op] ? ti_b_op(lw, direct[op], NULL, v, operands)
-                       : ti_plain_apply(lw, op, NULL, v);
+                       : ti_plain_apply(lw, op,
+                                        ti_formula_attr(&lw->ctx->arena, f, op, given + operands,
+                                                        n - operands),
+                                        v);
     return (tc_term){.made = y};
 }
 
 tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
 {
-    tc_formula f = {ti_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
+    tc_formula f = {ti_formula_of(op, attr).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
     const char *wrong;
     if (!f.text || (tc_ops[op].attr != TC_ATTR_none && !attr))
@@ -141,7 +147,7 @@ tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in
 void ti_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = ti_lower_result(lw, node, 0);
-    tc_op_formula f = ti_formula_of(node->op);
+    tc_op_formula f = ti_formula_of(node->op, node->attr);
     tc_val x[3] = {0};
     if (!ti_plain_computes(lw, t->dtype))
         return;
