@@ -4,6 +4,8 @@
  * A value that is read once is written where it is read, others get a name first. */
 #include "formula_write.h"
 
+#include <stdlib.h>
+
 #include "../num/load.h"
 #include "formula.h"
 #include "shape.h"
@@ -102,10 +104,14 @@ static phrase found(const writer *w, tc_val v)
         if (w->made[i].of == v)
             return w->made[i];
     double number = 0;
-    char text[32];
+    const char *text = "";
     ti_formula_number(w->g, v, &number);
-    tc_text_f64(number, text);
-    return (phrase){v, ti_text_format(w->arena, "%s", text), ALONE, false};
+    for (int digits = 6; digits <= 9; digits++) { /* the f32 that it is beside an f32 */
+        text = ti_text_format(w->arena, "%.*g", digits, number);
+        if (strtof(text, NULL) == (float)number)
+            break;
+    }
+    return (phrase){v, text, ALONE, false};
 }
 
 /* In parentheses where it binds less. */

@@ -10,7 +10,7 @@
  *
  * What a rescaling does for nothing stays: factors, offsets and clamps by themselves.  So do products
  * and sums that a sum reads, since accumulators keep them exactly; questions that codes cannot
- * answer (precision_needs.c); nodes with settings of their own. */
+ * answer (precision_needs.c); nodes with settings of their own; most pieces of 16 bits. */
 #include "quantizer.h"
 
 #include <math.h>
@@ -158,14 +158,22 @@ static bool is_polynomial(const tc_graph *g, const tc_node *node)
            (node->op == TC_OP_div && ti_is_const(g, node->in[1]));
 }
 
+/* From 16 bits several tables are added: they take the place of three steps or more, and of a curve
+ * without corners. */
 static bool is_worth(const search *s, const piece *p)
 {
-    bool rescaling = true, polynomial = true;
+    int steps = 0;
+    bool polynomial = true, curved = false;
     for (int k = 0; k < p->n; k++) {
-        rescaling = rescaling && is_rescaling(s->g, p->node[k]);
+        steps += !is_rescaling(s->g, p->node[k]);
         polynomial = polynomial && is_polynomial(s->g, p->node[k]);
+        curved = curved || tc_roles[tc_ops[p->node[k]->op].role].is == TC_IS_curve ||
+                 TC_OP_IN(p->node[k]->op, TC_OP_exp, TC_OP_log, TC_OP_log1p, TC_OP_sin, TC_OP_cos);
     }
-    return p->n > 1 && !rescaling && !(polynomial && s->summed[p->node[0]->out[0]]);
+    if (p->n > 1 && setting_of(s, p->node[0]).dtype == TC_i16 &&
+        (steps < 3 || !(curved || polynomial)))
+        return false;
+    return p->n > 1 && steps && !(polynomial && s->summed[p->node[0]->out[0]]);
 }
 
 /* ---- the walk ---- */

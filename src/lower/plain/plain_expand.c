@@ -23,7 +23,6 @@ static const tc_op direct[TC_OP_COUNT] = {
     [TC_OP_reciprocal] = TC_OP_tosa_reciprocal,
     [TC_OP_abs] = TC_OP_tosa_abs,
     [TC_OP_pow] = TC_OP_tosa_pow,
-    [TC_OP_sub] = TC_OP_tosa_sub,
     [TC_OP_eq] = TC_OP_tosa_equal,
     [TC_OP_gt] = TC_OP_tosa_greater,
     [TC_OP_ge] = TC_OP_tosa_greater_equal,
@@ -65,8 +64,9 @@ static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, 
         *y = ti_put_clamp(lw, v[0], 0, INFINITY);
         return true;
     case TC_OP_add:
+    case TC_OP_sub:
         *y = in[2].number == 1 ? v[1] : ti_plain_scale(lw, v[1], in[2].number);
-        *y = ti_b_tosa_add(lw, v[0], *y);
+        *y = (op == TC_OP_add ? ti_b_tosa_add : ti_b_tosa_sub)(lw, v[0], *y);
         return true;
     case TC_OP_mul:
         *y = ti_b_tosa_mul(lw, v[0], v[1]);
@@ -114,6 +114,8 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
     for (int i = 0; i < operands; i++)
         if (op != TC_OP_div || i == 0 || !in[i].known)
             v[i] = as_value(lw, in[i], like);
+    if (op == TC_OP_div && n > 2 && given[2].number != TC_div_mode_exact)
+        ti_lower_refuse(lw, "a formula with a rounded quotient");
     if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
