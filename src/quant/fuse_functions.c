@@ -41,15 +41,19 @@ typedef struct search {
 
 /* ---- nodes ---- */
 
-/* Single numbers of a usual size, and values that change. */
+/* A single number of a usual size; of several sizes of a model, one that is stored once. */
+static bool is_number(const tc_graph *g, tc_val v)
+{
+    double number;
+    return ti_formula_number(g, v, &number) && fabs(number) < 0x1p24 &&
+           (tc_type_count(ti_type_of(g, v)) == 1 || !g->module->any_size);
+}
+
 static bool operands_fit(const tc_graph *g, const tc_node *node)
 {
-    for (int i = 0; i < node->n_in; i++) {
-        double number;
-        if (!node->in[i] || (ti_is_const(g, node->in[i]) &&
-                             !(ti_formula_number(g, node->in[i], &number) && fabs(number) < 0x1p24)))
+    for (int i = 0; i < node->n_in; i++)
+        if (!node->in[i] || (ti_is_const(g, node->in[i]) && !is_number(g, node->in[i])))
             return false;
-    }
     return true;
 }
 
@@ -61,10 +65,18 @@ static bool same_setting(const tc_setting *a, const tc_setting *b)
            a->zero == b->zero;
 }
 
-static tc_setting setting_of(const search *s, const tc_node *node)
+static tc_setting setting_of(const search *s, const tc_node *node, tc_level *level)
 {
-    tc_level level;
-    return ti_config_scheme(s->config, node->loc, s->g->val[node->out[0]]->name, &level).act;
+    return ti_config_scheme(s->config, node->loc, s->g->val[node->out[0]]->name, level).act;
+}
+
+/* What is said of the node is said of the piece's last one too, or of no node in particular. */
+static bool settings_fit(const search *s, const tc_node *node, const tc_node *root)
+{
+    tc_level level, other;
+    tc_setting own = setting_of(s, node, &level), wanted = setting_of(s, root, &other);
+    return own.dtype != TC_none && own.dtype == wanted.dtype &&
+           (level < TC_LEVEL_target || same_setting(&own, &wanted));
 }
 
 static bool fits(const search *s, const tc_node *node, const tc_node *root)
@@ -76,9 +88,7 @@ static bool fits(const search *s, const tc_node *node, const tc_node *root)
         s->apart(s->who, g, node))
         return false;
     const tc_type *t = ti_type_of(g, node->out[0]), *last = ti_type_of(g, root->out[0]);
-    tc_setting own = setting_of(s, node), wanted = setting_of(s, root);
-    return ti_has_dims(t, last->rank, last->dim) && own.dtype != TC_none &&
-           same_setting(&own, &wanted);
+    return ti_has_dims(t, last->rank, last->dim) && settings_fit(s, node, root);
 }
 
 /* ---- pieces ---- */
@@ -163,6 +173,7 @@ static bool is_polynomial(const tc_graph *g, const tc_node *node)
 static bool is_worth(const search *s, const piece *p)
 {
     int steps = 0;
+    tc_level level;
     bool polynomial = true, curved = false;
     for (int k = 0; k < p->n; k++) {
         steps += !is_rescaling(s->g, p->node[k]);
@@ -170,7 +181,7 @@ static bool is_worth(const search *s, const piece *p)
         curved = curved || tc_roles[tc_ops[p->node[k]->op].role].is == TC_IS_curve ||
                  TC_OP_IN(p->node[k]->op, TC_OP_exp, TC_OP_log, TC_OP_log1p, TC_OP_sin, TC_OP_cos);
     }
-    if (p->n > 1 && setting_of(s, p->node[0]).dtype == TC_i16 &&
+    if (p->n > 1 && setting_of(s, p->node[0], &level).dtype == TC_i16 &&
         (steps < 3 || !(curved || polynomial)))
         return false;
     return p->n > 1 && steps && !(polynomial && s->summed[p->node[0]->out[0]]);
