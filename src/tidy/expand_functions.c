@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expand_functions.c -- where nothing is a table, a function is its operators again.
  *
- *   function(x) of floats  =>  the operators of its formula */
+ *   function(x) of floats  =>  the operators of its formula
+ *
+ * Where x, or the result, is quantized, a rescale is next to them. */
 #include "tidy.h"
 
 #include "../ir/formula.h"
@@ -19,19 +21,26 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *in, int n)
     return (tc_term){.made = ti_b_op(b, op, attr, v, operands)};
 }
 
+static tc_val in_domain(tc_build *b, tc_val x, const tc_type *type)
+{
+    return ti_b_typed(b, TC_OP_rescale, NULL, &x, 1, type);
+}
+
 static tc_status expand(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    const tc_type *x = ti_type_of(rw->from, node->n_in ? node->in[0] : TC_NONE);
-    if (node->op != TC_OP_function || x->quant || !ti_is_float(x->dtype))
+    if (node->op != TC_OP_function)
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
+    const tc_type *x = ti_b_in_type(&b, 0), *y = ti_b_out_type(&b, 0);
+    if ((x->quant && y->quant) || !(x->quant || ti_is_float(x->dtype)))
+        return TC_OK;
     tc_formula f = {((const tc_attr_function *)node->attr)->formula, TC_ATTR_none, NULL,
-                    {ti_b_in(&b, 0)}, make, &b};
+                    {x->quant ? in_domain(&b, ti_b_in(&b, 0), y) : ti_b_in(&b, 0)}, make, &b};
     tc_term out = {0};
     const char *wrong;
     if (!ti_formula_apply(&f, &out, &wrong))
         return ti_bug(b.ctx, b.loc, "the formula cannot be read at '%s'", wrong);
-    return ti_b_replace(&b, out.made, done);
+    return ti_b_replace(&b, y->quant ? in_domain(&b, out.made, y) : out.made, done);
 }
 
 tc_status ti_tidy_expand_functions(tc_ctx *ctx, tc_module *module)
