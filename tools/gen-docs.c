@@ -68,7 +68,7 @@ static void put_formulas(tc_buf *page)
                       "language of `src/ir/formula.h`. Empty: the target has the operator, or a rule of its "
                       "own.\n\n| operator | TOSA | ExecuTorch's CPU |\n|---|---|---|\n");
     for (int op = 0; op < TC_OP_COUNT; op++) {
-        tc_op_formula f = ti_formula_of((tc_op)op);
+        tc_op_formula f = ti_formula_of((tc_op)op, NULL);
         if (!f.tosa && !f.cpu)
             continue;
         ti_buf_printf(page, "| `%s`", tc_ops[op].name);

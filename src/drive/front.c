@@ -162,7 +162,8 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 
 tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
-    tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c)};
+    tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c),
+                  .cpu = r->cpu, .n_cpu = r->n_cpu};
     TC_TRY(check_blocks(ctx, r, c));
     if (ti_config_has_blocks(&c->config))
         job.blocks = &c->blocks;

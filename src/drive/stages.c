@@ -14,6 +14,20 @@
 #define PASS(folder, name, ...)
 #include "passes.def"
 
+static bool is_kept(void *who, const tc_graph *g, const tc_node *node)
+{
+    const tc_job *job = who;
+    for (size_t i = 0; i < job->n_cpu; i++)
+        if (ti_split_names(g, node, job->cpu[i]))
+            return true;
+    return false;
+}
+
+tc_status ti_stage_fuse_functions(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    return ti_fuse_functions(ctx, module, job->config, is_kept, (void *)(uintptr_t)job);
+}
+
 tc_status ti_stage_quantize_model(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     tc_quant_request request = job->quant ? *job->quant : (tc_quant_request){0};

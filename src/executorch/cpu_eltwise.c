@@ -38,7 +38,7 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *in, int n)
 bool ti_cpu_form_formula(tc_build *m)
 {
     tc_op op = m->node->op;
-    tc_op_formula formula = ti_formula_of(op);
+    tc_op_formula formula = ti_formula_of(op, m->node->attr);
     tc_formula f = {formula.cpu, tc_ops[op].attr, m->node->attr, {0}, make, m};
     bool real = formula.on == TC_ON_floats || formula.on == TC_ON_rounding;
     tc_term out;

@@ -116,8 +116,8 @@ static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
 
 bool ti_cpu_knows(tc_op op)
 {
-    bool found = rule_of[op] || ti_formula_of(op).cpu || op == TC_OP_reshape /* a view */ ||
-                 op == TC_OP_while_loop;            /* jumps */
+    bool found = rule_of[op] || ti_formula_of(op, NULL).cpu || op == TC_OP_reshape /* a view */ ||
+                 op == TC_OP_while_loop /* jumps */ || op == TC_OP_function;
     for (size_t i = 0; i < tc_cpu_n_kernel && !found; i++)
         found = tc_cpu_kernels[i].op == op;
     return found;

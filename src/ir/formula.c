@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../num/load.h"
+
 enum { MOST_NAMES = 24, MOST_TERMS = 16, MOST_DEPTH = 64 };
 
 typedef struct reader {
@@ -204,6 +206,15 @@ static tc_term call(reader *r, tc_str name)
     return op < TC_OP_COUNT ? make(r, op, in, n) : fail(r);
 }
 
+static tc_term primary(reader *r);
+
+static tc_term after_sign(reader *r, tc_op op)
+{
+    tc_term v = ++r->depth > MOST_DEPTH ? fail(r) : primary(r);
+    r->depth--;
+    return make(r, op, &v, 1);
+}
+
 static tc_term primary(reader *r)
 {
     blanks(r);
@@ -218,9 +229,9 @@ static tc_term primary(reader *r)
         return sign(r, ")") ? v : fail(r);
     }
     if (sign(r, "-"))
-        return make(r, TC_OP_neg, (tc_term[]){primary(r)}, 1);
+        return after_sign(r, TC_OP_neg);
     if (sign(r, "!"))
-        return make(r, TC_OP_logical_not, (tc_term[]){primary(r)}, 1);
+        return after_sign(r, TC_OP_logical_not);
     tc_str name = word(r);
     if (!name.n)
         return fail(r);
@@ -314,7 +325,7 @@ bool ti_formula_apply(const tc_formula *f, tc_term *out, const char **wrong)
 
 /* ---- for makers ---- */
 
-tc_op_formula ti_formula_of(tc_op op)
+tc_op_formula ti_formula_of(tc_op op, const void *attr)
 {
     static const tc_op_formula several[TC_OP_COUNT] = {
 #define SAME ""
@@ -327,8 +338,10 @@ tc_op_formula ti_formula_of(tc_op op)
 #include "op.def"
     };
     tc_op_formula f = several[op];
-    if (one[op])
-        f = (tc_op_formula){TC_ON_floats, one[op], one[op]};
+    const char *text = op == TC_OP_function && attr ? ((const tc_attr_function *)attr)->formula
+                                                     : one[op];
+    if (text)
+        f = (tc_op_formula){TC_ON_floats, text, text};
     if (f.cpu && !*f.cpu)
         f.cpu = f.tosa;
     return f;
@@ -353,8 +366,15 @@ const void *ti_formula_attr(tc_arena *arena, const tc_formula *f, tc_op op, cons
     char *record = ti_arena_array(arena, info->size, 1, _Alignof(max_align_t));
     if (kind == TC_ATTR_alpha)
         ((tc_attr_alpha *)(void *)record)->alpha = 1;
-    for (int i = 0; i < n && i < info->n_field; i++)
+    for (int i = 0; i < n && i < info->n_field; i++) {
+        void *at = record + info->field[i].at;
+        double v = in[i].number;
         if (info->field[i].kind == TC_FIELD_f64)
-            memcpy(record + info->field[i].at, &in[i].number, sizeof in[i].number);
+            *(double *)at = v;
+        else if (info->field[i].kind == TC_FIELD_i64)
+            *(int64_t *)at = ti_trunc_i64(v);
+        else if (info->field[i].kind >= TC_FIELD_CHOICES)
+            *(int *)at = (int)ti_trunc_i64(v);
+    }
     return record;
 }

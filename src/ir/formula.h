@@ -49,7 +49,12 @@ typedef struct tc_op_formula {
     const char *tosa, *cpu; /* NULL: none */
 } tc_op_formula;
 
-tc_op_formula ti_formula_of(tc_op op);
+/* attr: the operator's, where it is known; `function` has its formula there. */
+tc_op_formula ti_formula_of(tc_op op, const void *attr);
+
+/* Whether `text` is a formula of x alone, in elementwise operators, whose value is a number.  If
+ * not, *wrong points to where it ends to be one. */
+bool ti_formula_good(const char *text, const char **wrong);
 
 /* For makers: the operand that gives a constant its type. */
 uint32_t ti_formula_like(const tc_formula *f, tc_op op, const tc_term *in, int n);

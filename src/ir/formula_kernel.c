@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* formula_kernel.c -- kernels of rows FUNCTION without one in num: the formula, by the kernels of
- * its operators. */
+/* formula_kernel.c -- kernels of rows FUNCTION without one in num, and of `function`: the formula, by
+ * the kernels of its operators. */
 #include "../num/eltwise.h"
 #include "../num/load.h"
 #include "formula.h"
@@ -63,25 +63,55 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
     return (tc_term){.made = to};
 }
 
-/* f64 is computed in f64, everything else in f32. */
-static void run(tc_call *call, tc_op op, const char *text)
+/* Elements of t from `first` on, as a list of that type. */
+static tc_tensor part(tc_tensor t, int64_t first, const tc_type *list)
 {
-    desk d = {.call = call, .real = *call->out[0].type, .truth = *call->out[0].type};
-    d.real.dtype = call->out[0].type->dtype == TC_f64 ? TC_f64 : TC_f32;
-    d.real.quant = d.truth.quant = NULL;
-    d.truth.dtype = TC_bool;
-    d.number = d.real;
-    d.number.rank = 0;
-    tc_formula f = {text, tc_ops[op].attr, call->attr, {space(&d, &d.real)}, compute, &d};
+    return (tc_tensor){list, (char *)t.data + first * tc_dtypes[list->dtype].bytes};
+}
+
+/* One block of elements. */
+static void run_block(desk *d, const char *text, tc_op op, tc_tensor x, tc_tensor y)
+{
+    tc_formula f = {text, tc_ops[op].attr, d->call->attr, {space(d, &d->real)}, compute, d};
     tc_term out;
     const char *wrong;
-    ti_convert(call->in[0], d.made[f.in[0]]);
+    ti_convert(x, d->made[f.in[0]]);
     if (!ti_formula_apply(&f, &out, &wrong))
-        call->error = "its formula cannot be read";
-    else if (d.made[out.made].type == &d.number)
-        call->error = "its formula is a number";
-    if (!call->error)
-        ti_convert(d.made[out.made], call->out[0]);
+        d->call->error = "its formula cannot be read";
+    else if (d->made[out.made].type == &d->number)
+        d->call->error = "its formula is a number";
+    if (!d->call->error)
+        ti_convert(d->made[out.made], y);
+}
+
+/* f64 is computed in f64, everything else in f32; block by block, so that all steps of a formula
+ * find their operands in the cache. */
+static void run(tc_call *call, tc_op op, const char *text)
+{
+    enum { BLOCK = 4096 };
+    const int64_t n = tc_type_count(call->out[0].type);
+    desk *d = tc_new(call->scratch, desk);
+    tc_type in = *call->in[0].type, out = *call->out[0].type;
+    d->call = call;
+    in.rank = out.rank = 1;
+    in.quant = out.quant = NULL;
+    for (int64_t at = 0; at < n && !call->error; at += BLOCK) {
+        in.dim[0] = out.dim[0] = n - at < BLOCK ? n - at : BLOCK;
+        d->real = d->truth = d->number = out;
+        d->real.dtype = d->number.dtype = out.dtype == TC_f64 ? TC_f64 : TC_f32;
+        d->truth.dtype = TC_bool;
+        d->number.rank = 0;
+        d->n_made = 0;
+        tc_mark mark = ti_arena_mark(call->scratch);
+        run_block(d, text, op, part(call->in[0], at, &in), part(call->out[0], at, &out));
+        ti_arena_rewind(call->scratch, mark);
+    }
+}
+
+void ti_num_function(tc_call *call);
+void ti_num_function(tc_call *call)
+{
+    run(call, TC_OP_function, ((const tc_attr_function *)call->attr)->formula);
 }
 
 #define KERNEL_own(name, text)

@@ -186,7 +186,7 @@ bool ti_op_sees_storage(tc_op op);
 static inline bool ti_op_nan_is_zero(tc_op op)
 {
     return op == TC_OP_div || op == TC_OP_remainder || op == TC_OP_fmod || op == TC_OP_mul ||
-           op == TC_OP_addcdiv;
+           op == TC_OP_addcdiv || op == TC_OP_function;
 }
 /* Whether an operand or a result of the node is quantized. */
 bool ti_node_quantized(const tc_graph *g, const tc_node *node);

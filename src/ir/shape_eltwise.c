@@ -2,6 +2,7 @@
 /* shape_eltwise.c -- result types of elementwise operators: broadcasting and PyTorch's promotion.
  */
 #include "../num/eltwise.h"
+#include "formula.h"
 #include "shape.h"
 
 static tc_type plain(tc_dtype dtype, const tc_type *shape)
@@ -96,6 +97,17 @@ tc_status ti_shape_real(tc_infer *call)
     TC_TRY(needs(call, 1));
     call->out[0] = plain(real_of(call->in[0].type->dtype), call->in[0].type);
     return TC_OK;
+}
+
+tc_status ti_shape_function(tc_infer *call)
+{
+    const tc_attr_function *a = call->attr;
+    const char *wrong = "";
+    if (!a->formula || !ti_formula_good(a->formula, &wrong))
+        return ti_error(call->ctx, call->loc, TC_E_SYNTAX,
+                        "'function' needs the formula of a number, in elementwise operators on x%s%s%s",
+                        *wrong ? "; it cannot be read at '" : "", wrong, *wrong ? "'" : "");
+    return ti_shape_real(call);
 }
 
 tc_status ti_shape_bool(tc_infer *call)

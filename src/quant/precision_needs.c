@@ -21,7 +21,7 @@ static bool makes_odd(const tc_dataflow *f, const tc_node *node)
     if (TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt, TC_OP_rsqrt,
                  TC_OP_reciprocal, TC_OP_exp, TC_OP_exp2, TC_OP_expm1, TC_OP_sinh, TC_OP_cosh,
                  TC_OP_asin, TC_OP_acos, TC_OP_acosh, TC_OP_atanh, TC_OP_erfinv, TC_OP_logit,
-                 TC_OP_pow, TC_OP_xlogy, TC_OP_addcdiv))
+                 TC_OP_pow, TC_OP_xlogy, TC_OP_addcdiv, TC_OP_function))
         return true;
     if (!TC_OP_IN(node->op, TC_OP_div, TC_OP_remainder, TC_OP_fmod))
         return false;

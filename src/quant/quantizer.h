@@ -447,6 +447,12 @@ TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *
                                        const tc_correction *how, const tc_samples *samples,
                                        const tc_domains *domains);
 
+/* A node that is to stay by itself. */
+typedef bool tc_apart(void *who, const tc_graph *g, const tc_node *node);
+/* fuse_functions.c: connected elementwise operators that read one value become one `function`. */
+TC_MUST_USE tc_status ti_fuse_functions(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                        tc_apart *apart, void *who);
+
 /* All of it: decide, observe, apply, correct. */
 TC_MUST_USE tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request);
 

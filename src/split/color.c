@@ -41,8 +41,7 @@ static bool is_operator(const tc_node *node, const char *name)
            (strchr(name, '.') && begins(node->loc->target, name));
 }
 
-/* A name: an operator's, the node's own, or its result's. */
-static bool is_named(const tc_graph *g, const tc_node *node, const char *name)
+bool ti_split_names(const tc_graph *g, const tc_node *node, const char *name)
 {
     const tc_loc *loc = node->loc;
     if (is_operator(node, name) || (loc->node && ti_text_eq(loc->node, name)))
@@ -84,7 +83,7 @@ static bool keep_successors(const tc_graph *g, const tc_node *source, const char
 {
     bool any = false;
     for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k]->loc == source->loc && is_named(g, g->node[k], name))
+        if (g->node[k]->loc == source->loc && ti_split_names(g, g->node[k], name))
             return true;
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->loc == source->loc && g->node[k]->op != TC_OP_const) {
@@ -101,7 +100,7 @@ static bool keep_by_source(const tc_graph *g, const tc_graph *source, const char
     bool any = false;
     for (size_t k = 0; source && k < source->n_node; k++)
         if (source->node[k]->op != TC_OP_const && source->node[k]->loc->file &&
-            is_named(source, source->node[k], name)) {
+            ti_split_names(source, source->node[k], name)) {
             *known = true;
             any |= keep_successors(g, source->node[k], name, c);
         }
@@ -113,7 +112,7 @@ static tc_status kept_on_cpu(tc_ctx *ctx, const tc_graph *g, const tc_split_requ
     for (size_t i = 0; i < r->n_cpu; i++) {
         bool any = false, known = false;
         for (size_t k = 0; k < g->n_node; k++)
-            if (is_named(g, g->node[k], r->cpu[i])) {
+            if (ti_split_names(g, g->node[k], r->cpu[i])) {
                 any = true;
                 keep(g, k, c);
             }

@@ -44,6 +44,9 @@ typedef struct tc_split_report {
 TC_MUST_USE tc_status ti_split(tc_ctx *ctx, tc_module *module, const tc_split_request *request,
                                tc_split_report *report);
 
+/* Whether --cpu means the node by that name: its operator's, its own, or its result's. */
+bool ti_split_names(const tc_graph *g, const tc_node *node, const char *name);
+
 /* Whether a variable may be of that element type. */
 typedef bool tc_state_takes(const void *who, tc_dtype dtype);
 /* split_state.c: buffers that the region alone reads and writes become its variables.  The region

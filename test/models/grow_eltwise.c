@@ -146,6 +146,48 @@ static void three(garden *d)
     keep(d, put_op(d, op, 3, (tc_val[]){x, y, z}));
 }
 
+/* A function of one value, spelled out; now and then with something that it may not have. */
+static void spelled(garden *d)
+{
+    tc_val made[9], x = some(d, TC_f32, 0, 6);
+    int steps = 2 + (int)draw(7);
+    made[0] = x;
+    for (int n = 1; x && n <= steps; n++) {
+        tc_val a = made[draw(3) ? (uint64_t)n - 1 : draw((uint64_t)n)],
+               b = draw(3) ? made[draw((uint64_t)n)] : scalar(d, (double)draw(17) / 4 - 2);
+        switch (draw(9)) {
+        case 0:
+            x = PUT0(d, sigmoid, a);
+            break;
+        case 1:
+            x = PUT0(d, tanh, a);
+            break;
+        case 2:
+            x = PUT(d, clamp, ((tc_attr_clamp){-1, 3}), a);
+            break;
+        case 3:
+            x = PUT(d, add, ((tc_attr_alpha){draw(4) ? 1 : 0.5}), a, b);
+            break;
+        case 4:
+            x = PUT0(d, where, PUT0(d, gt, a, scalar(d, 0.25)), b, a);
+            break;
+        case 5:
+            x = PUT0(d, maximum, a, b);
+            break;
+        case 6:
+            x = draw(6) ? PUT0(d, softsign, a) : PUT0(d, mul, a, partner(d, a, -1, 1));
+            break;
+        default:
+            x = PUT0(d, mul, a, b);
+        }
+        made[n] = x;
+        if (x && draw(8) == 0)
+            keep(d, x);
+    }
+    if (x)
+        keep(d, x);
+}
+
 static void by_channel(garden *d)
 {
     tc_val x = some(d, TC_f32, 2, 6);
@@ -179,4 +221,4 @@ static void another_type(garden *d)
 
 const grow_entry grow_eltwise[] = {
     {one, 18},   {common, 4}, {two, 14},        {by_a_number, 4}, {compared, 4},
-    {three, 3},  {gated, 2},  {by_channel, 1},  {another_type, 1}, {NULL, 0}};
+    {three, 3},  {spelled, 5}, {gated, 2},  {by_channel, 1},  {another_type, 1}, {NULL, 0}};

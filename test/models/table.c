@@ -18,6 +18,9 @@ const uint8_t defined_on[TC_OP_COUNT] = {
 /* Records of numbers that make sense; integers where integers must have them. */
 const void *some_attr(garden *d, tc_attr_kind kind, bool whole, bool *fine)
 {
+    static const char *const formulas[] = {
+        "x * sigmoid(x)", "a = clamp(x, -2, 2); a > 0 ? a * a : 1 - exp(a)",
+        "x * 0.5 * (tanh(x * (x * x * 0.044715 + 1) * 0.79788456) + 1)"};
     double a = whole ? (double)draw(5) - 2 : (double)draw(9) / 4 - 1;
     double b = whole ? 1 + (double)draw(3) : 0.25 + (double)draw(6) / 4;
     *fine = true;
@@ -40,6 +43,7 @@ const void *some_attr(garden *d, tc_attr_kind kind, bool whole, bool *fine)
         RECORD(nan_to_num, 0, 100, -100)
         RECORD(scale, b)
         RECORD(cast, TC_f32)
+        RECORD(function, formulas[draw(TC_COUNT(formulas))])
     case TC_ATTR_none:
         return NULL;
     default:

@@ -229,7 +229,7 @@ static void test_compare(void)
         "graph @main(%0 \"x\": f32[1,64]) {\n"
         "  %1 = const [40] : f32[1]\n"
         "  %2 \"mul\" = mul %0, %1 : f32[1,64]\n"
-        "  %3 = const [0.5] : f32[1]\n"
+        "  %3 = flip %0 axes=[1] : f32[1,64]\n"
         "  %4 \"add\" = add %2, %3 alpha=1 : f32[1,64]\n"
         "  %5 \"sigmoid\" = sigmoid %4 : f32[1,64]\n"
         "  return %5\n}\n";

@@ -113,7 +113,7 @@ static void the_table(void)
 {
     static const char zeros[256];
     for (int op = 0; op < TC_OP_COUNT; op++) {
-        tc_op_formula f = ti_formula_of((tc_op)op);
+        tc_op_formula f = ti_formula_of((tc_op)op, NULL);
         const char *text[] = {f.tosa, f.cpu};
         for (int i = 0; i < 2; i++) {
             bool read = !text[i] || strncmp(made(text[i], tc_ops[op].attr, zeros), "wrong", 5) != 0;

@@ -407,7 +407,7 @@ static tc_term compute(const tc_formula *f, tc_op op, const tc_term *in, int n)
 static tc_cs_val by_formula(tc_cs *s, tc_op op, const void *attr, tc_dtype common,
                             const tc_cs_val *in, int n)
 {
-    tc_op_formula texts = ti_formula_of(op);
+    tc_op_formula texts = ti_formula_of(op, attr);
     /* As the CPU computes it; but for erfc, of which error_function is made. */
     const char *text = texts.cpu && op != TC_OP_erfc ? texts.cpu : texts.tosa, *wrong;
     if (!text || n > 3 || depth(s, 1) > DEEPEST)

@@ -23,7 +23,6 @@ static const tc_op direct[TC_OP_COUNT] = {
     [TC_OP_reciprocal] = TC_OP_tosa_reciprocal,
     [TC_OP_abs] = TC_OP_tosa_abs,
     [TC_OP_pow] = TC_OP_tosa_pow,
-    [TC_OP_sub] = TC_OP_tosa_sub,
     [TC_OP_eq] = TC_OP_tosa_equal,
     [TC_OP_gt] = TC_OP_tosa_greater,
     [TC_OP_ge] = TC_OP_tosa_greater_equal,
@@ -61,9 +60,13 @@ static tc_val quotient(tc_build *lw, const tc_term *in, const tc_val *v)
 static bool special(tc_build *lw, tc_op op, const tc_term *in, const tc_val *v, tc_val *y)
 {
     switch (op) {
+    case TC_OP_relu:
+        *y = ti_put_clamp(lw, v[0], 0, INFINITY);
+        return true;
     case TC_OP_add:
+    case TC_OP_sub:
         *y = in[2].number == 1 ? v[1] : ti_plain_scale(lw, v[1], in[2].number);
-        *y = ti_b_tosa_add(lw, v[0], *y);
+        *y = (op == TC_OP_add ? ti_b_tosa_add : ti_b_tosa_sub)(lw, v[0], *y);
         return true;
     case TC_OP_mul:
         *y = ti_b_tosa_mul(lw, v[0], v[1]);
@@ -111,17 +114,22 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
     for (int i = 0; i < operands; i++)
         if (op != TC_OP_div || i == 0 || !in[i].known)
             v[i] = as_value(lw, in[i], like);
+    if (op == TC_OP_div && n > 2 && given[2].number != TC_div_mode_exact)
+        ti_lower_refuse(lw, "a formula with a rounded quotient");
     if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))
         y = direct[op] ? ti_b_op(lw, direct[op], NULL, v, operands)
-                       : ti_plain_apply(lw, op, NULL, v);
+                       : ti_plain_apply(lw, op,
+                                        ti_formula_attr(&lw->ctx->arena, f, op, given + operands,
+                                                        n - operands),
+                                        v);
     return (tc_term){.made = y};
 }
 
 tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in)
 {
-    tc_formula f = {ti_formula_of(op).tosa, tc_ops[op].attr, attr, {0}, make, lw};
+    tc_formula f = {ti_formula_of(op, attr).tosa, tc_ops[op].attr, attr, {0}, make, lw};
     tc_term out;
     const char *wrong;
     if (!f.text || (tc_ops[op].attr != TC_ATTR_none && !attr))
@@ -141,7 +149,7 @@ tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in
 void ti_lower_plain_formula(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *t = ti_lower_result(lw, node, 0);
-    tc_op_formula f = ti_formula_of(node->op);
+    tc_op_formula f = ti_formula_of(node->op, node->attr);
     tc_val x[3] = {0};
     if (!ti_plain_computes(lw, t->dtype))
         return;
