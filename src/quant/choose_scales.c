@@ -2,6 +2,7 @@
 /* choose_scales.c -- calibration: from the observations of each domain to a scale and a zero
  * point. */
 #include "observing.h"
+#include "spectra.h"
 
 #include <math.h>
 
@@ -60,7 +61,8 @@ static tc_grid choose(const tc_observing *o, size_t d, tc_arena *room)
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = ti_bins_range(o, d);
-    double margin = domain->output && config->output_margin > 1            ? config->output_margin
+    double margin = s->headroom > 0                                        ? s->headroom
+                    : domain->output && config->output_margin > 1          ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && ti_setting_wide(s) ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])
@@ -160,4 +162,5 @@ void ti_choose_scales(tc_observing *o)
         domain[d].scale = (double)(float)(domain[root].scale * factor);
         domain[d].zero = domain[root].zero;
     }
+    ti_spectra_scale(o->domains);
 }

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spectra.h -- power spectra in i32.
+ *
+ * Between the squares of a signal's transform and a logarithm or root, values span 60 to 90 dB: 16
+ * bits hold 45.  So from every log, sqrt, rsqrt, fractional power, back through sums, positive
+ * factors, clamps and layers of weights that are not negative, to the squares, values are i32 of
+ * zero point 0, and their scales follow from that of what is squared:
+ *
+ *   parts   one scale s for all that are added; i32 where a layer makes them, else i16
+ *   powers  s^2 * 2^e, the least e for which every sum fits i32: exact but for one shift
+ *   bands   a layer's result: the scale of its largest sum, by its weights
+ *
+ * Nothing of it is observed but the parts, with room to spare.  What leads to the parts, by linear
+ * operators from the program's inputs, has 16 bits.  A region whose parts come by other operators
+ * is no front end, and is left alone. */
+#ifndef TC_SPECTRA_H
+#define TC_SPECTRA_H
+
+#include "dataflow.h"
+
+typedef struct tc_spectral_value {
+    tc_spectral kind;
+    int32_t group;      /* of powers and parts */
+    double most, more;  /* powers: at most `most` times the group's unit, plus `more` */
+    double factor;      /* and their scale in scales of the group */
+} tc_spectral_value;
+
+/* Powers that are added: squares of parts, or sums that one layer makes of another group's. */
+typedef struct tc_spectral_group {
+    int32_t same;       /* merged into that one; itself: it was not */
+    bool good;          /* a front end: the others are no spectra */
+    tc_val part, part_of; /* one of its parts; made of that one by a constant factor, or none */
+    bool wide;          /* parts are i32 */
+    int32_t from;       /* a layer's: the group of its operand, or -1 */
+    double gain;        /* and the largest sum of its weights */
+    double from_most, from_more;
+} tc_spectral_group;
+
+typedef struct tc_spectra {
+    tc_spectral_value *value; /* by value id */
+    tc_spectral_group *group;
+    size_t n_group, cap_group;
+    bool any;
+} tc_spectra;
+
+/* In ctx->scratch. */
+tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f);
+int32_t ti_spectra_root(const tc_spectra *s, int32_t group);
+
+/* A square: of this value; else none. */
+tc_val ti_spectra_squared(const tc_dataflow *f, const tc_node *node);
+/* The value whose root, moved, is squared: the square is that value, moved. */
+tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node);
+
+/* The scale of a constant factor of i32 parts, as i16; the product is shifted by 15. */
+double ti_spectra_factor(const tc_dataflow *f, tc_val part, tc_val *x);
+
+/* The settings of its values, and their domains' scales once those of the parts are known. */
+tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own);
+void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out);
+void ti_spectra_scale(tc_domains *domains);
+
+/* spectra_form.c: squares of roots cancel, and lower bounds become maxima, in spectra; nothing else
+ * changes. */
+TC_MUST_USE tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config);
+
+#endif
