@@ -345,7 +345,7 @@ tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val
     tc_status status = TC_OK;
     bool weight = ti_role_weight(node, i), is_bias = ti_role_bias(node) == i;
     const tc_setting *how = &a->flow.scheme[node->out[0]].weight;
-    bool sums = node->op == TC_OP_add || node->op == TC_OP_maximum;
+    bool sums = node->op == TC_OP_add || node->op == TC_OP_maximum || node->op == TC_OP_hypot;
     if (sums && spectral(a, node, TC_SPECTRAL_power)) {
         status = among_powers(a, node->in[i], ti_apply_domain(a, node->out[0]), node->loc, out);
         ti_arena_rewind(&a->rw->ctx->scratch, mark);

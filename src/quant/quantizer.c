@@ -10,6 +10,7 @@
 #include "methods.h"
 #include "mask_values.h"
 #include "sample_runner.h"
+#include "spectra.h"
 
 /* Below this many dB the result is hardly that of the float program any more. */
 static const double LOST = 15;
@@ -301,6 +302,31 @@ static tc_status record(const tc_module *asked, const attempt *a, tc_quant_recor
     return TC_OK;
 }
 
+static tc_status form_copy(tc_ctx *ctx, const tc_config *config, const tc_module **module)
+{
+    bool found;
+    tc_module *copy = ti_module_copy(*module);
+    *module = copy;
+    TC_TRY(ti_spectra_form(ctx, copy, config, &found));
+    ti_quant_number_values(copy);
+    return TC_OK;
+}
+
+/* The program in the form that power spectra need, and so at its other sizes. */
+static tc_status form(tc_ctx *ctx, tc_module *module, tc_quant_request *request, bool *found)
+{
+    TC_TRY(ti_spectra_form(ctx, module, request->config, found));
+    if (!*found)
+        return TC_OK;
+    tc_quant_size *size = tc_new_n(&ctx->arena, tc_quant_size, request->n_size + 1);
+    for (size_t i = 0; i < request->n_size; i++) {
+        size[i] = request->size[i];
+        TC_TRY(form_copy(ctx, request->config, &size[i].module));
+    }
+    request->size = size;
+    return request->largest ? form_copy(ctx, request->config, &request->largest) : TC_OK;
+}
+
 tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = ti_quant_output_layers(ctx, ti_main(module), asked->config),
@@ -308,6 +334,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
+    bool spectra;
+    TC_TRY(form(ctx, module, &request, &spectra));
     if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);
     own.largest = ti_quant_largest(module, request.largest);

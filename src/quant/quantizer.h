@@ -192,6 +192,7 @@ typedef enum tc_spectral {
 /* The scale of powers that are added; its fields are those of tc_spectral_group. */
 typedef struct tc_spectral_scale {
     int32_t from, part; /* part: a domain */
+    bool size;
     double gain, most, more, unit, scale;
 } tc_spectral_scale;
 

@@ -7,7 +7,8 @@
 #include "../num/load.h"
 #include "observations.h"
 
-enum { DEEPEST = 256, HEADROOM = 4 };
+enum { DEEPEST = 256 };
+static const double ROOM = 4, PART_ROOM = 2; /* times the observed range */
 #define WIDE_TOP 0x1p31                /* codes of i32 parts */
 #define POWER_TOP (0x1p31 - 0x1p16)    /* and of powers */
 #define FACTOR_TOP 32767.0             /* of a constant factor of parts */
@@ -49,10 +50,9 @@ static bool merge(finder *d, int32_t a, int32_t b)
     if (a == b)
         return true;
     tc_spectral_group *x = &s->group[a], *y = &s->group[b];
-    if (x->from >= 0 || y->from >= 0)
+    if (x->from >= 0 || y->from >= 0 || x->size != y->size)
         return false;
-    bool one = x->part == y->part;
-    x->good = x->good && y->good && (one || (!x->part_of && !y->part_of));
+    x->good = x->good && y->good;
     x->wide = x->wide && y->wide;
     y->same = a;
     return true;
@@ -79,18 +79,13 @@ static bool ends_of(const finder *d, tc_val v, double *lo, double *hi)
 
 tc_val ti_spectra_squared(const tc_dataflow *f, const tc_node *node)
 {
-    tc_tensor by = node->op == TC_OP_pow ? ti_tensor_of(f->g, node->in[1]) : (tc_tensor){0};
-    bool square = node->op == TC_OP_square ||
-                  (node->op == TC_OP_mul && node->in[0] == node->in[1]) ||
-                  (by.data && tc_type_count(by.type) == 1 && ti_load_f64(by, 0) == 2);
-    if (!square)
+    if (node->op != TC_OP_mul || node->in[0] != node->in[1])
         return TC_NONE;
     const tc_node *def = ti_def(f->g, node->in[0]);
     return def && def->op == TC_OP_abs ? def->in[0] : node->in[0];
 }
 
-/* A movement of one value. */
-static bool moves_one(const tc_node *node)
+bool ti_spectra_moves(const tc_node *node)
 {
     return TC_OP_IN(node->op, TC_OP_identity, TC_OP_reshape, TC_OP_permute, TC_OP_slice,
                     TC_OP_select, TC_OP_expand, TC_OP_flip, TC_OP_roll) &&
@@ -101,7 +96,7 @@ tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node)
 {
     tc_val x = ti_spectra_squared(f, node);
     const tc_node *def = x ? ti_def(f->g, x) : NULL;
-    while (def && moves_one(def))
+    while (def && ti_spectra_moves(def))
         def = ti_def(f->g, def->in[0]);
     return def && def->op == TC_OP_sqrt ? def->in[0] : TC_NONE;
 }
@@ -198,6 +193,25 @@ static bool sum_of(finder *d, const tc_node *node, int depth, tc_spectral_value 
     return true;
 }
 
+/* hypot of two parts, or of such a size and a constant. */
+static bool size_of(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    double lo, hi;
+    if (is_fixed(d, node->in[1])) {
+        if (!ends_of(d, node->in[1], &lo, &hi) || !power(d, node->in[0], depth, out) ||
+            !d->s->group[ti_spectra_root(d->s, out->group)].size)
+            return false;
+        out->more += fmax(-lo, hi);
+        return true;
+    }
+    int32_t group[2];
+    for (int i = 0; i < 2; i++)
+        group[i] = new_group(d, (tc_spectral_group){.good = true, .part = node->in[i],
+                                                    .wide = true, .size = true, .from = -1});
+    *out = (tc_spectral_value){.most = sqrt(2), .factor = 1, .group = group[0]};
+    return merge(d, group[0], group[1]);
+}
+
 /* A lower bound. */
 static bool bounded(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
 {
@@ -247,7 +261,7 @@ static bool made(finder *d, const tc_node *node, int depth, tc_spectral_value *o
         out->factor *= by;
         return true;
     }
-    if (moves_one(node))
+    if (ti_spectra_moves(node))
         return power(d, node->in[0], depth, out);
     switch (node->op) {
     case TC_OP_add:
@@ -261,6 +275,8 @@ static bool made(finder *d, const tc_node *node, int depth, tc_spectral_value *o
         return total(d, node, depth, out);
     case TC_OP_linear:
         return bands(d, node, depth, out);
+    case TC_OP_hypot:
+        return size_of(d, node, depth, out);
     default:
         return false;
     }
@@ -343,8 +359,8 @@ static bool read_by_others(const finder *d, tc_val v)
     return false;
 }
 
-/* The parts of a group, back to the layer that makes them. */
-static void mark_parts(finder *d, tc_val v, int32_t root)
+/* The parts of a group, back to the layer that makes them; below: the factor has been passed. */
+static void mark_parts(finder *d, tc_val v, int32_t root, bool below)
 {
     const tc_dataflow *f = d->f;
     const tc_node *node = ti_def(f->g, v);
@@ -361,20 +377,20 @@ static void mark_parts(finder *d, tc_val v, int32_t root)
         group->wide = false;
         return;
     }
-    if (moves_one(node) || node->op == TC_OP_neg || node->op == TC_OP_cat ||
+    if (ti_spectra_moves(node) || node->op == TC_OP_neg || node->op == TC_OP_cat ||
         node->op == TC_OP_stack) {
         for (int i = 0; i < node->n_in; i++)
-            mark_parts(d, node->in[i], root);
+            mark_parts(d, node->in[i], root, below);
         return;
     }
-    bool factor = node->op == TC_OP_mul && v == group->part &&
+    bool factor = node->op == TC_OP_mul && !group->scaled && !below &&
                   (is_fixed(d, node->in[0]) || is_fixed(d, node->in[1]));
     if (factor) {
-        tc_val x = node->in[is_fixed(d, node->in[0])];
-        group->part_of = x;
-        mark_parts(d, x, root);
+        group->scaled = v;
+        mark_parts(d, node->in[is_fixed(d, node->in[0])], root, true);
         return;
     }
+    group->direct = group->direct || !below;
     group->wide = group->wide && is_layer(d, node);
     for (int i = 0; i < node->n_in; i++)
         mark_front(d, node->in[i]);
@@ -453,8 +469,10 @@ tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
     for (size_t i = 0; i < s.n_group; i++) {
         int32_t root = ti_spectra_root(&s, (int32_t)i);
         if (s.group[i].from < 0 && s.group[root].good)
-            mark_parts(&d, s.group[i].part, root);
+            mark_parts(&d, s.group[i].part, root, false);
     }
+    for (size_t i = 0; i < s.n_group; i++)
+        s.group[i].wide = s.group[i].wide && !(s.group[i].scaled && s.group[i].direct);
     for (tc_val v = 1; v < f->g->n_val; v++)
         if (s.value[v].kind == TC_SPECTRAL_part && read_by_others(&d, v))
             s.group[s.value[v].group].wide = false;
@@ -470,15 +488,15 @@ tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *o
 {
     const tc_spectral_value *value = &s->value[v];
     tc_setting setting = *own;
-    bool wide = value->kind == TC_SPECTRAL_part && s->group[value->group].wide;
     setting.symmetric = true;
     setting.floor = TC_LEAST_SCALE;
-    setting.headroom = HEADROOM;
+    bool part = value->kind == TC_SPECTRAL_part, small = part && !s->group[value->group].size;
+    setting.headroom = small ? PART_ROOM : ROOM;
     setting.dtype = TC_i16;
     setting.qmin = -32767;
     setting.qmax = 32767;
     setting.observer = TC_OBSERVER_mse;
-    if (wide) {
+    if (part && s->group[value->group].wide) {
         setting.dtype = TC_i32;
         setting.qmax = INT32_MAX;
         setting.qmin = -setting.qmax;
@@ -525,17 +543,17 @@ void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s,
     for (size_t i = 0; i < out->n_group; i++) {
         const tc_spectral_group *group = &s->group[i];
         out->group[i] = (tc_spectral_scale){.from = group->from < 0 ? -1 : ti_spectra_root(s, group->from),
-                                            .gain = group->gain, .most = group->from_most,
+                                            .size = group->size, .gain = group->gain, .most = group->from_most,
                                             .more = group->from_more, .part = -1};
         if (group->from >= 0 || group->same != (int32_t)i || !group->good)
             continue;
         out->group[i].part = out->of[group->part];
         tc_val x;
-        if (!group->wide || !group->part_of || out->of[group->part_of] == out->of[group->part])
+        if (!group->wide || !group->scaled)
             continue;
-        tc_domain *d = &out->domain[out->of[group->part]];
-        double factor = ti_spectra_factor(f, group->part, &x);
-        if (d->base < 0 && factor > 0) {
+        tc_domain *d = &out->domain[out->of[group->scaled]];
+        double factor = ti_spectra_factor(f, group->scaled, &x);
+        if (d->base < 0 && factor > 0 && &out->domain[out->of[x]] != d) {
             d->base = out->of[x];
             d->factor = ldexp(factor, FACTOR_BITS);
         }
@@ -557,8 +575,8 @@ static void scale_group(tc_domains *domains, size_t i)
         while (part->joined >= 0)
             part = &domains->domain[part->joined];
         double top = part->setting.dtype == TC_i32 ? WIDE_TOP : 32767;
-        step = part->scale * part->scale;
-        g->unit = top * top * step;
+        step = g->size ? part->scale : part->scale * part->scale;
+        g->unit = g->size ? top * step : top * top * step;
     }
     for (size_t d = 0; d < domains->n; d++) {
         const tc_domain *domain = &domains->domain[d];

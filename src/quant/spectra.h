@@ -9,6 +9,7 @@
  *   parts   one scale s for all that are added; i32 where a layer makes them, else i16
  *   powers  s^2 * 2^e, the least e for which every sum fits i32: exact but for one shift
  *   bands   a layer's result: the scale of its largest sum, by its weights
+ *   sizes   where a logarithm reads two squares' sum alone, of hypot instead, 2 s: twice the dB
  *
  * Nothing of it is observed but the parts, with room to spare.  What leads to the parts, by linear
  * operators from the program's inputs, has 16 bits.  A region whose parts come by other operators
@@ -29,8 +30,11 @@ typedef struct tc_spectral_value {
 typedef struct tc_spectral_group {
     int32_t same;       /* merged into that one; itself: it was not */
     bool good;          /* a front end: the others are no spectra */
-    tc_val part, part_of; /* one of its parts; made of that one by a constant factor, or none */
+    tc_val part;        /* one of them */
+    tc_val scaled;      /* what all parts are moved from, a value times a constant; or none */
+    bool direct;        /* some are not */
     bool wide;          /* parts are i32 */
+    bool size;          /* hypot of parts, not squares */
     int32_t from;       /* a layer's: the group of its operand, or -1 */
     double gain;        /* and the largest sum of its weights */
     double from_most, from_more;
@@ -42,6 +46,9 @@ typedef struct tc_spectra {
     size_t n_group, cap_group;
     bool any;
 } tc_spectra;
+
+/* A movement of one value. */
+bool ti_spectra_moves(const tc_node *node);
 
 /* In ctx->scratch. */
 tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f);
@@ -60,8 +67,9 @@ tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *o
 void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out);
 void ti_spectra_scale(tc_domains *domains);
 
-/* spectra_form.c: squares of roots cancel, and lower bounds become maxima, in spectra; nothing else
- * changes. */
-TC_MUST_USE tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config);
+/* spectra_form.c: squares of roots cancel, lower bounds become maxima, and logarithms are of sizes,
+ * in spectra; nothing else changes.  *found: there are any. */
+TC_MUST_USE tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                      bool *found);
 
 #endif

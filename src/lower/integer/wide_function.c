@@ -5,9 +5,11 @@
  *   x = scale * M,  c = CLZ(M),  n = M << (c - 1) in [2^30, 2^31)
  *   log2(M) = log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
  *   sqrt(M) = sqrt(n' / 2^31) * 2^15.5 / 2^h             h = (c - 1) / 2,  n' = M << 2h
+ *   hypot: see put_hypot()
  *   x^p     = 2^f * 2^k,  k + f = p * (log2(M) + log2(scale)),  0 <= f < 1: another table
  *
- * log2 is right to 2^-15 octaves for every M, roots and powers to a step of 16 bits.  A table has
+ * log2 is right to 2^-15 octaves for every M, roots and powers to two steps of 16 bits, hypot to
+ * 2^-14 of its value and a step.  A table has
  * 513 entries of 16 bits and straight lines between them; without EXT-INT16 it is a list of
  * 65536. */
 #include <math.h>
@@ -67,6 +69,10 @@ static least least_made(const tc_graph *g, const tc_node *node, int depth)
         if (((const tc_attr_alpha *)node->attr)->alpha != 1 || first == ANY || second == ANY)
             return ANY;
         return same && second == ONE ? ONE : ZERO;
+    case TC_OP_hypot:
+        return same && ti_tensor_of(g, node->in[1]).data && least_of(g, node->in[1], depth) == ONE
+                   ? ONE
+                   : ZERO;
     case TC_OP_maximum:
         second = least_of(g, node->in[1], depth);
         return same && second == ONE ? ONE : first == ANY ? smaller(ZERO, second) : ZERO;
@@ -270,6 +276,52 @@ static tc_val put_power(const wide *w, double p)
     return checked(w, w->m, ti_put_codes(lw, t, w->to->quant));
 }
 
+/* ---- sizes ---- */
+
+#define SIZE_MIDDLE 0.677 /* between sqrt(1 / 8) and 1 */
+static double size_entry(double x) { return (sqrt(x) - SIZE_MIDDLE) * 0x1.8p16; }
+
+/* |x| without its lowest bit where that is beyond i32. */
+static tc_val magnitude(tc_build *lw, const tc_node *node, int i, int rank)
+{
+    const tc_type *t = ti_lower_type(lw, node, i);
+    tc_val x = ti_b_tosa_rank(lw, ti_lower_in(lw, node, i), rank);
+    if (!x || ti_b_constant(lw, x).data)
+        return x;
+    if (t->quant->lo < 0)
+        x = ti_b_unary(lw, TC_OP_tosa_abs, at_least(lw, x, 1 - 0x1p31));
+    return x;
+}
+
+/* hypot of i32 in i32.  With m the larger of both and s = CLZ(m) - 1:
+ *   hypot = sqrt((a << s)^2 + (b << s)^2) >> s,  the squares by 2^-32 in [2^28, 2^31) */
+static bool put_hypot(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *a = ti_lower_type(lw, node, 0), *b = ti_lower_type(lw, node, 1),
+                  *to = ti_lower_result(lw, node, 0);
+    double up = a->quant && to->quant ? log2(ti_scale_of(to) / ti_scale_of(a)) : 0;
+    for (int i = 0; i < 3; i++) {
+        const tc_type *t = i == 0 ? a : i == 1 ? b : to;
+        if (t->dtype != TC_i32 || !t->quant || t->quant->axis >= 0 || ti_zero_of(t))
+            return false;
+    }
+    if (ti_scale_of(a) != ti_scale_of(b) || fabs(up - rint(up)) > 1e-6 || up < -0.5 || up > 3.5)
+        return false;
+    tc_val x = magnitude(lw, node, 0, to->rank), y = magnitude(lw, node, 1, to->rank);
+    tc_val s = plus(lw, ti_b_tosa_clz(lw, ti_b_tosa_maximum(lw, x, y)), -1);
+    x = ti_b_tosa_logical_left_shift(lw, x, s);
+    y = ti_b_tosa_logical_left_shift(lw, y, s);
+    tc_val p = ti_b_tosa_add(lw, ti_b_tosa_mul_shift(lw, x, x, 32),
+                             ti_b_tosa_mul_shift(lw, y, y, 32));
+    tc_val t = looked_up(lw, plus(lw, p, -0x1p30), 15, size_entry); /* of sqrt(p / 2^31) */
+    t = plus(lw, t, SIZE_MIDDLE * 0x1.8p23);
+    t = ti_put_rescale(lw, t, sqrt(0.5) * 0x1p6 / 1.5, 0, 0, TC_i32); /* sqrt(p) * 2^13 */
+    t = left(lw, t, 3 - (int)rint(up));
+    out[0] = ti_b_tosa_expand(lw, ti_b_tosa_arithmetic_right_shift(lw, t, s, true), to->rank,
+                              to->dim);
+    return true;
+}
+
 static tc_val put(wide *w, const tc_node *node)
 {
     float p;
@@ -296,13 +348,15 @@ static tc_val put(wide *w, const tc_node *node)
 bool ti_lower_try_wide(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    bool looks = ti_lower_has(lw, TC_FEATURE_INT16) || lw->lower->target->machine->can.gathers;
+    if (looks && node->op == TC_OP_hypot)
+        return put_hypot(lw, node, out);
     bool has = TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt,
                         TC_OP_rsqrt, TC_OP_pow);
     if (!has || from->dtype != TC_i32 || !from->quant || from->quant->axis >= 0 ||
         ti_zero_of(from) || !ti_is_activation(to) || !ti_same_dims(from, to) ||
         (node->op == TC_OP_pow && ti_function_operand(lw, node) != 0))
         return false;
-    bool looks = ti_lower_has(lw, TC_FEATURE_INT16) || lw->lower->target->machine->can.gathers;
     if (!looks)
         return false;
     wide w = {lw, ti_lower_in(lw, node, 0), ti_scale_of(from),
