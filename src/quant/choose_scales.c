@@ -99,6 +99,14 @@ static tc_grid with_room(tc_grid grid, const tc_setting *s)
     return (tc_grid){scale, s->symmetric ? 0 : s->qmin + 1 - (int64_t)nearbyint(lo / scale)};
 }
 
+/* The range of a grid, extended. */
+static tc_grid extended(tc_grid grid, const tc_setting *s, double below, double above)
+{
+    double lo = grid.scale * (double)(s->qmin - grid.zero),
+           hi = grid.scale * (double)(s->qmax - grid.zero);
+    return ti_grid_of(s, lo - below, hi + above);
+}
+
 /* Alone: independent of the other domains. */
 static void choose_one(void *what, size_t d, tc_arena *room)
 {
@@ -109,6 +117,8 @@ static void choose_one(void *what, size_t d, tc_arena *room)
     tc_grid grid = choose(o, d, room);
     if (is_cut(o, domain))
         grid = with_room(grid, &domain->setting);
+    if (domain->above > 0 || domain->below > 0)
+        grid = extended(grid, &domain->setting, domain->below, domain->above);
     tc_ends range = ti_bins_range(o, d);
     domain->scale = grid.scale;
     domain->zero = grid.zero;

@@ -228,6 +228,7 @@ typedef struct tc_domain {
     tc_spectral spectral;
     int32_t spectral_group;
     double most, more, spectral_factor; /* powers: as in tc_spectral_value */
+    double above, below; /* logarithms: likewise */
     int32_t joined; /* >= 0: ti_quant_merge_domains() has merged it into that domain */
     double scale;   /* the result */
     int64_t zero;

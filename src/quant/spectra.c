@@ -441,7 +441,54 @@ static void clear_bad(finder *d)
     }
 }
 
-/* log1p of steps that are coarse beside 1 is not computed from i32. */
+/* ---- logarithms ---- */
+
+/* One octave of a part, in the unit of the logarithm. */
+static double octave_of(const finder *d, const tc_node *node)
+{
+    const tc_spectral_value *x = &d->s->value[node->in[0]];
+    if (x->kind != TC_SPECTRAL_power)
+        return 0;
+    int32_t group = x->group;
+    while (d->s->group[group].from >= 0)
+        group = ti_spectra_root(d->s, d->s->group[group].from);
+    double one = node->op == TC_OP_log2                                ? 1
+                 : node->op == TC_OP_log || node->op == TC_OP_log1p    ? log(2)
+                 : node->op == TC_OP_log10                             ? log10(2)
+                                                                       : 0;
+    return d->s->group[group].size ? one : 2 * one;
+}
+
+/* What is louder than calibration by PART_ROOM moves logarithms up, and sums with them. */
+static void leave_room(finder *d)
+{
+    const tc_graph *g = d->f->g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->n_out != 1 || !node->n_in || !ti_dataflow_quantizes(d->f, node))
+            continue;
+        tc_spectral_value *y = &d->s->value[node->out[0]], *x = &d->s->value[node->in[0]];
+        tc_val other;
+        double by = ti_dataflow_factor(d->f, node, &other), octave = octave_of(d, node);
+        bool sum = node->op == TC_OP_add || node->op == TC_OP_sub;
+        if (octave > 0)
+            y->above = octave * log2(PART_ROOM);
+        else if (by != 0 && isfinite(by)) {
+            const tc_spectral_value *v = &d->s->value[other];
+            y->above = by > 0 ? by * v->above : -by * v->below;
+            y->below = by > 0 ? by * v->below : -by * v->above;
+        } else if (sum && ((const tc_attr_alpha *)node->attr)->alpha == 1) {
+            const tc_spectral_value *z = &d->s->value[node->in[1]];
+            y->above = fmax(x->above, z->above);
+            y->below = fmax(x->below, z->below);
+        } else if (ti_spectra_moves(node) || node->op == TC_OP_amax || node->op == TC_OP_amin ||
+                   node->op == TC_OP_maximum || node->op == TC_OP_minimum) {
+            y->above = x->above;
+            y->below = x->below;
+        }
+    }
+}
+
 static void look_back(finder *d)
 {
     const tc_graph *g = d->f->g;
@@ -479,6 +526,7 @@ tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
     find_good(&d);
     s.any = false;
     clear_bad(&d);
+    leave_room(&d);
     return s;
 }
 
@@ -530,6 +578,12 @@ void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s,
 {
     out->n_group = s->any ? s->n_group : 0;
     out->group = tc_new_n(&ctx->arena, tc_spectral_scale, out->n_group + 1);
+    for (tc_val v = 1; s->any && v < f->g->n_val; v++)
+        if (out->of[v] >= 0) {
+            tc_domain *d = &out->domain[out->of[v]];
+            d->above = fmax(d->above, s->value[v].above);
+            d->below = fmax(d->below, s->value[v].below);
+        }
     for (tc_val v = 1; s->any && v < f->g->n_val; v++)
         if (out->of[v] >= 0 && s->value[v].kind) {
             const tc_spectral_value *value = &s->value[v];

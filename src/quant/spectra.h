@@ -24,6 +24,8 @@ typedef struct tc_spectral_value {
     int32_t group;      /* of powers and parts */
     double most, more;  /* powers: at most `most` times the group's unit, plus `more` */
     double factor;      /* and their scale in scales of the group */
+    double above, below; /* logarithms, and what is added to them: room beyond the observed range,
+                            for what is louder than calibration */
 } tc_spectral_value;
 
 /* Powers that are added: squares of parts, or sums that one layer makes of another group's. */
