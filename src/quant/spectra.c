@@ -8,7 +8,7 @@
 #include "observations.h"
 
 enum { DEEPEST = 256 };
-static const double ROOM = 4, PART_ROOM = 2; /* times the observed range */
+static const double ROOM = 8, PART_ROOM = 2; /* times the observed range */
 #define WIDE_TOP 0x1p31                /* codes of i32 parts */
 #define POWER_TOP (0x1p31 - 0x1p16)    /* and of powers */
 #define FACTOR_TOP 32767.0             /* of a constant factor of parts */
@@ -143,17 +143,19 @@ static double largest_row(tc_tensor w)
     return isfinite(most) ? most : 0;
 }
 
-/* Sums over bands: a layer of constant weights, and maybe a bias, that are not negative. */
+/* Sums over bands: a layer of constant weights, and maybe a bias, that are not negative.  W x, as
+ * spectra_form.c finds it, is one too. */
 static bool bands(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
 {
-    tc_tensor w = ti_tensor_of(d->f->g, node->in[1]);
-    double lo = 0, hi = 0, gain = w.data && is_fixed(d, node->in[1]) && w.type->dtype == TC_f32
-                                      ? largest_row(w)
-                                      : 0;
+    int left = node->op == TC_OP_matmul;
+    tc_tensor w = ti_tensor_of(d->f->g, node->in[!left]);
+    bool known = w.data && is_fixed(d, node->in[!left]) && w.type->dtype == TC_f32 &&
+                 (!left || (w.type->rank == 2 && ti_type_of(d->f->g, node->in[1])->rank > 1));
+    double lo = 0, hi = 0, gain = known ? largest_row(w) : 0;
     tc_spectral_value x;
     tc_val bias = node->n_in > 2 ? node->in[2] : TC_NONE;
     if (gain <= 0 || (bias && (!ends_of(d, bias, &lo, &hi) || lo < 0)) ||
-        d->f->scheme[node->out[0]].weight.dtype == TC_none || !power(d, node->in[0], depth, &x))
+        d->f->scheme[node->out[0]].weight.dtype == TC_none || !power(d, node->in[left], depth, &x))
         return false;
     *out = (tc_spectral_value){.most = 1, .more = hi, .factor = 1};
     out->group = new_group(d, (tc_spectral_group){.good = true, .from = x.group, .gain = gain,
@@ -274,6 +276,7 @@ static bool made(finder *d, const tc_node *node, int depth, tc_spectral_value *o
     case TC_OP_mean:
         return total(d, node, depth, out);
     case TC_OP_linear:
+    case TC_OP_matmul:
         return bands(d, node, depth, out);
     case TC_OP_hypot:
         return size_of(d, node, depth, out);

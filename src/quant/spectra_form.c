@@ -5,6 +5,7 @@
  *   clamp(x, lo, inf)      =  maximum(x, lo)      whose lo is a code of its own, never 0
  *   relu(x)                =  x
  *   |x| * |x|              =  x * x
+ *   W x                    =  linear(x', W)'
  *   log(x * x + y * y + c) =  2 log(hypot(hypot(x, y), sqrt(c)))
  *
  * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93. */
@@ -30,6 +31,18 @@ static tc_val moved(tc_build *b, const tc_graph *from, tc_val v, tc_val x)
     return x ? ti_b_op(b, node->op, node->attr, &x, 1) : x;
 }
 
+/* W x, x [.., k, n], as a layer of its columns. */
+static tc_val layered(tc_build *b, tc_val w, tc_val x)
+{
+    int rank = ti_b_type(b, x)->rank;
+    int64_t perm[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    x = ti_b_permute(b, x, perm);
+    x = x ? ti_b_op(b, TC_OP_linear, NULL, (tc_val[]){x, w}, 2) : x;
+    return x ? ti_b_permute(b, x, perm) : x;
+}
+
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const forming *w = rw->user;
@@ -42,6 +55,8 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
         x = moved(&b, rw->from, part, rw->now[x]);
     else if (part && part != node->in[0])
         x = ti_b_mul(&b, rw->now[part], rw->now[part]);
+    else if (node->op == TC_OP_matmul)
+        x = layered(&b, ti_b_in(&b, 0), ti_b_in(&b, 1));
     else if (node->op == TC_OP_relu)
         x = ti_b_in(&b, 0);
     else if (node->op == TC_OP_clamp) {
