@@ -164,6 +164,7 @@ void ti_choose_scales(tc_observing *o)
     ti_each(o->ctx, n, ti_each_threads(o->ctx, n), choose_one, o);
     for (size_t d = 0; d < n; d++)
         part_from_base(o, d);
+    ti_spectra_parts(ti_main(o->module), o->domains);
     for (size_t d = 0; d < n; d++) {
         double factor;
         size_t root = base_of(o->domains, d, &factor);
@@ -172,5 +173,5 @@ void ti_choose_scales(tc_observing *o)
         domain[d].scale = (double)(float)(domain[root].scale * factor);
         domain[d].zero = domain[root].zero;
     }
-    ti_spectra_scale(o->domains);
+    ti_spectra_powers(o->domains);
 }

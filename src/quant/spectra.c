@@ -10,7 +10,8 @@
 enum { DEEPEST = 256 };
 static const double ROOM = 8, PART_ROOM = 2; /* times the observed range */
 #define WIDE_TOP 0x1p31                /* codes of i32 parts */
-#define POWER_TOP (0x1p31 - 0x1p16)    /* and of powers */
+#define POWER_TOP (0x1p31 - 1)         /* of powers */
+#define BAND_TOP 0x1p30                /* of what saturates */
 #define FACTOR_TOP 32767.0             /* of a constant factor of parts */
 enum { FACTOR_BITS = 15 };
 
@@ -125,20 +126,15 @@ static bool free_to_choose(const finder *d, tc_val v)
 
 static bool power(finder *d, tc_val v, int depth, tc_spectral_value *out);
 
-/* The largest row of weights that are not negative; 0: some are. */
-static double largest_row(tc_tensor w)
+/* The largest of weights that are not negative; 0: some are. */
+static double largest_weight(tc_tensor w)
 {
-    int64_t n = w.type->rank > 1 ? w.type->dim[0] : 1, k = n ? tc_type_count(w.type) / n : 0;
     double most = 0;
-    for (int64_t c = 0; c < n; c++) {
-        double sum = 0;
-        for (int64_t i = 0; i < k; i++) {
-            double x = (double)((const float *)w.data)[c * k + i];
-            if (!(x >= 0))
-                return 0;
-            sum += x;
-        }
-        most = fmax(most, sum);
+    for (int64_t i = 0; i < tc_type_count(w.type); i++) {
+        double x = (double)((const float *)w.data)[i];
+        if (!(x >= 0))
+            return 0;
+        most = fmax(most, x);
     }
     return isfinite(most) ? most : 0;
 }
@@ -151,7 +147,7 @@ static bool bands(finder *d, const tc_node *node, int depth, tc_spectral_value *
     tc_tensor w = ti_tensor_of(d->f->g, node->in[!left]);
     bool known = w.data && is_fixed(d, node->in[!left]) && w.type->dtype == TC_f32 &&
                  (!left || (w.type->rank == 2 && ti_type_of(d->f->g, node->in[1])->rank > 1));
-    double lo = 0, hi = 0, gain = known ? largest_row(w) : 0;
+    double lo = 0, hi = 0, gain = known ? largest_weight(w) : 0;
     tc_spectral_value x;
     tc_val bias = node->n_in > 2 ? node->in[2] : TC_NONE;
     if (gain <= 0 || (bias && (!ends_of(d, bias, &lo, &hi) || lo < 0)) ||
@@ -617,13 +613,67 @@ void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s,
     }
 }
 
+/* The largest result of a layer, for any input codes; 0: it is none. */
+static double reach_of(const tc_graph *g, const tc_node *node, const tc_domains *domains)
+{
+    if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear))
+        return 0;
+    tc_tensor w = ti_tensor_of(g, node->in[1]),
+              b = ti_tensor_of(g, node->n_in > 2 ? node->in[2] : TC_NONE);
+    int32_t of = domains->of[node->in[0]];
+    if (!w.data || w.type->dtype != TC_f32 || of < 0)
+        return 0;
+    const tc_domain *x = &domains->domain[of];
+    int64_t n = w.type->rank > 1 ? w.type->dim[0] : 1, k = tc_type_count(w.type) / n;
+    double most = 0, codes = fmax((double)(x->setting.qmax - x->zero),
+                                  (double)(x->zero - x->setting.qmin));
+    for (int64_t c = 0; c < n; c++) {
+        double sum = 0, bias = b.data ? fabs(ti_load_f64(b, c)) : 0;
+        for (int64_t i = 0; i < k; i++)
+            sum += fabs((double)((const float *)w.data)[c * k + i]);
+        most = fmax(most, sum * codes * x->scale * 1.02 + bias); /* weights are rounded */
+    }
+    return most;
+}
+
+void ti_spectra_parts(const tc_graph *g, tc_domains *domains)
+{
+    for (size_t d = 0; d < domains->n; d++) {
+        tc_domain *domain = &domains->domain[d];
+        bool known = domain->spectral == TC_SPECTRAL_part && domain->setting.dtype == TC_i32 &&
+                     domain->base < 0 && domain->joined < 0;
+        double most = 0;
+        for (size_t i = 0; i < domain->n_val && known; i++) {
+            const tc_node *node = ti_def(g, domain->val[i]);
+            double reach = reach_of(g, node, domains);
+            bool made = node && domains->looks[domain->val[i]] && node->op != TC_OP_neg &&
+                        node->op != TC_OP_cat && node->op != TC_OP_stack;
+            known = !made || reach > 0;
+            most = fmax(most, reach);
+        }
+        if (known && most > 0)
+            domain->scale = fmax(domain->scale, (double)(float)(most / (WIDE_TOP - 1)));
+    }
+}
+
+/* The observed range of a part. */
+static double seen_of(const tc_domains *domains, const tc_domain *part)
+{
+    double factor = 1;
+    while (part->base >= 0 || part->joined >= 0) {
+        factor *= part->joined >= 0 ? 1 : ldexp(part->factor, -FACTOR_BITS) * FACTOR_TOP;
+        part = &domains->domain[part->joined >= 0 ? part->joined : part->base];
+    }
+    return factor * fmax(-part->lo, part->hi);
+}
+
 /* The unit of a group: the largest square, or the largest sum of a layer; and its scale. */
 static void scale_group(tc_domains *domains, size_t i)
 {
     tc_spectral_scale *g = &domains->group[i];
     if (g->scale > 0)
         return;
-    double step = 0;
+    double step = 0, top_code = g->from >= 0 ? BAND_TOP : POWER_TOP;
     if (g->from >= 0) {
         scale_group(domains, (size_t)g->from);
         g->unit = g->gain * (g->most * domains->group[g->from].unit + g->more);
@@ -633,19 +683,22 @@ static void scale_group(tc_domains *domains, size_t i)
             part = &domains->domain[part->joined];
         double top = part->setting.dtype == TC_i32 ? WIDE_TOP : 32767;
         step = g->size ? part->scale : part->scale * part->scale;
-        g->unit = g->size ? top * step : top * top * step;
+        double most = top * part->scale, seen = PART_ROOM * seen_of(domains, part);
+        if (!g->size && part->setting.dtype == TC_i32 && seen > 0)
+            most = fmin(most, seen);
+        g->unit = g->size ? most : most * most;
     }
     for (size_t d = 0; d < domains->n; d++) {
         const tc_domain *domain = &domains->domain[d];
         if (domain->spectral == TC_SPECTRAL_power && domain->spectral_group == (int32_t)i)
             g->scale = fmax(g->scale, (domain->most * g->unit + domain->more) /
-                                          (domain->spectral_factor * POWER_TOP));
+                                          (domain->spectral_factor * top_code));
     }
     if (step > 0)
         g->scale = ldexp(step, (int)fmax(0, ceil(log2(g->scale / step) - 1e-9)));
 }
 
-void ti_spectra_scale(tc_domains *domains)
+void ti_spectra_powers(tc_domains *domains)
 {
     for (size_t i = 0; i < domains->n_group; i++)
         domains->group[i].scale = 0;
@@ -658,6 +711,6 @@ void ti_spectra_scale(tc_domains *domains)
         domain->scale = (double)(float)(g->scale * domain->spectral_factor);
         domain->zero = 0;
         domain->setting.qmax = (int64_t)fmin(
-            INT32_MAX, ceil((domain->most * g->unit + domain->more) / domain->scale) + 1);
+            INT32_MAX, ceil((domain->most * g->unit + domain->more) / domain->scale));
     }
 }

@@ -6,12 +6,14 @@
  * factors, clamps and layers of weights that are not negative, to the squares, values are i32 of
  * zero point 0, and their scales follow from that of what is squared:
  *
- *   parts   one scale s for all that are added; i32 where a layer makes them, else i16
- *   powers  s^2 * 2^e, the least e for which every sum fits i32: exact but for one shift
- *   bands   a layer's result: the scale of its largest sum, by its weights
+ *   parts   one scale s for all that are added; i32 where a layer makes them, by its weights, which
+ *           no input exceeds, else i16
+ *   powers  s^2 * 2^e, the least e for which all sums of squares fit i32, of parts of the observed
+ *           range and room to spare
+ *   bands   a layer's result: room for its largest weight times its largest operand
  *   sizes   where a logarithm reads two squares' sum alone, of hypot instead, 2 s: twice the dB
  *
- * Nothing of it is observed but the parts, with room to spare.  What leads to the parts, by linear
+ * Nothing of it is observed but the parts.  What leads to the parts, by linear
  * operators from the program's inputs, has 16 bits.  A region whose parts come by other operators
  * is no front end, and is left alone. */
 #ifndef TC_SPECTRA_H
@@ -38,7 +40,7 @@ typedef struct tc_spectral_group {
     bool wide;          /* parts are i32 */
     bool size;          /* hypot of parts, not squares */
     int32_t from;       /* a layer's: the group of its operand, or -1 */
-    double gain;        /* and the largest sum of its weights */
+    double gain;        /* and its largest weight */
     double from_most, from_more;
 } tc_spectral_group;
 
@@ -64,10 +66,12 @@ tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node);
 /* The scale of a constant factor of i32 parts, as i16; the product is shifted by 15. */
 double ti_spectra_factor(const tc_dataflow *f, tc_val part, tc_val *x);
 
-/* The settings of its values, and their domains' scales once those of the parts are known. */
+/* The settings of its values, their domains, the scales of parts from those of layers' operands, and
+ * those of powers from the parts'. */
 tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own);
 void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out);
-void ti_spectra_scale(tc_domains *domains);
+void ti_spectra_parts(const tc_graph *g, tc_domains *domains);
+void ti_spectra_powers(tc_domains *domains);
 
 /* spectra_form.c: squares of roots cancel, lower bounds become maxima, and logarithms are of sizes,
  * in spectra; nothing else changes.  *found: there are any. */

@@ -250,6 +250,16 @@ static double most_code(const tc_arg *a)
     return fmax(fabs((double)(q->lo - q->zero[0])), fabs((double)(q->hi - q->zero[0])));
 }
 
+/* x within what has a square of at most hi * 2^shift. */
+static tc_val rooted(tc_build *lw, tc_val x, double hi, int shift)
+{
+    double most = fmin(floor(sqrt(ldexp(hi, shift))), 0x1p31 - 1);
+    if (!x)
+        return x;
+    x = ti_b_tosa_minimum(lw, x, ti_b_like(lw, x, TC_i32, most));
+    return ti_b_tosa_maximum(lw, x, ti_b_like(lw, x, TC_i32, -most));
+}
+
 /* a * b where one of them is i32: MUL shifts what i32 does not hold away.  A result of steps that
  * are a power of two of theirs, as spectra have, needs no RESCALE. */
 static tc_val wide_product(tc_build *lw, const tc_arg *a, const tc_arg *b, const tc_type *to)
@@ -263,13 +273,16 @@ static tc_val wide_product(tc_build *lw, const tc_arg *a, const tc_arg *b, const
     }
     int least = (int)fmax(0, ceil(log2(most_code(a) * most_code(b) / (0x1p31 - 1))));
     double asked = log2(ti_scale_of(to) / (sa * sb)), scale = ti_scale_of(to);
-    bool fits = to->dtype == TC_i32 && fabs(asked - rint(asked)) < 1e-6 && asked > least - 0.5;
+    bool exact = to->dtype == TC_i32 && fabs(asked - rint(asked)) < 1e-6 && asked > -0.5;
+    bool cut = exact && a->val == b->val && asked < least - 0.5, fits = exact && (cut || asked > least - 0.5);
     int shift = fits ? (int)rint(asked) : least + 2;
     if (shift > 63) {
         ti_lower_refuse(lw, "its result's steps are too wide");
         return TC_NONE;
     }
-    tc_val x = ti_put_wide(lw, a, sa), y = ti_put_wide(lw, b, sb);
+    tc_val x = ti_put_wide(lw, a, sa), y = a->val == b->val ? x : ti_put_wide(lw, b, sb);
+    if (cut)
+        x = y = rooted(lw, x, (double)to->quant->hi, shift);
     x = shift ? ti_b_tosa_mul_shift(lw, x, y, shift) : ti_b_tosa_mul(lw, x, y);
     if (fits)
         return ti_b_tosa_expand(lw, x, to->rank, to->dim);

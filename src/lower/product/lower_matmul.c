@@ -10,6 +10,7 @@
 #include "product.h"
 
 #include "../../num/einsum.h"
+#include "../../num/load.h"
 
 /* ---- linear layers ---- */
 
@@ -32,8 +33,25 @@ static tc_val put_limb(tc_build *lw, const tc_node *node, tc_val limb, double sc
     return ti_product_finish(lw, made, &p, 0, n);
 }
 
-/* A layer of i32, such as sums of a power spectrum over bands, in i32: two of i16.  false: it is
- * not. */
+/* The largest sum of the low limbs, in steps of the result. */
+static double low_reach(const tc_build *lw, const tc_node *node)
+{
+    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1),
+                  *y = ti_lower_result(lw, node, 0);
+    tc_tensor t = ti_tensor_of(lw->rw->from, node->in[1]);
+    int64_t k = w->dim[w->rank - 1], n = w->rank == 1 ? 1 : w->dim[0];
+    double most = 0;
+    for (int64_t c = 0; c < n && t.data; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < k; i++)
+            sum += fabs((double)ti_load_i64(t, c * k + i));
+        most = fmax(most, sum * w->quant->scale[w->quant->axis >= 0 ? c : 0]);
+    }
+    return ceil(most * 0x1p15 * ti_scale_of(x) / ti_scale_of(y)) + 2;
+}
+
+/* A layer of i32, such as sums of a power spectrum over bands, in i32: two of i16.  A result that
+ * saturates has room for both.  false: it is not. */
 static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1),
@@ -54,7 +72,14 @@ static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val low = ti_put_rescale(lw, ti_b_tosa_sub(lw, v, back), 1, 0, 0, TC_i16);
     tc_val a = put_limb(lw, node, high, ti_scale_of(x) * 0x1p16, false),
            b = put_limb(lw, node, low, ti_scale_of(x), true);
-    out[0] = ti_b_tosa_reshape(lw, ti_b_tosa_add(lw, a, b), y->rank, y->dim);
+    if (a && y->quant->hi < INT32_MAX) {
+        double room = 0x1p31 - 1 - low_reach(lw, node);
+        a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, fmax(room, 0x1p30)));
+    }
+    a = ti_b_tosa_add(lw, a, b);
+    if (a && y->quant->hi < INT32_MAX)
+        a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, (double)y->quant->hi));
+    out[0] = ti_b_tosa_reshape(lw, a, y->rank, y->dim);
     return true;
 }
 
