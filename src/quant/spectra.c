@@ -11,7 +11,7 @@ enum { DEEPEST = 256 };
 static const double ROOM = 8, PART_ROOM = 2; /* times the observed range */
 #define WIDE_TOP 0x1p31                /* codes of i32 parts */
 #define POWER_TOP (0x1p31 - 1)         /* of powers */
-#define BAND_TOP 0x1p30                /* of what saturates */
+#define BAND_TOP 0x1p30                /* of sizes, and of what saturates */
 #define FACTOR_TOP 32767.0             /* of a constant factor of parts */
 enum { FACTOR_BITS = 15 };
 
@@ -673,7 +673,7 @@ static void scale_group(tc_domains *domains, size_t i)
     tc_spectral_scale *g = &domains->group[i];
     if (g->scale > 0)
         return;
-    double step = 0, top_code = g->from >= 0 ? BAND_TOP : POWER_TOP;
+    double step = 0, top_code = g->from >= 0 || g->size ? BAND_TOP - 1 : POWER_TOP;
     if (g->from >= 0) {
         scale_group(domains, (size_t)g->from);
         g->unit = g->gain * (g->most * domains->group[g->from].unit + g->more);

@@ -11,7 +11,7 @@
  *   powers  s^2 * 2^e, the least e for which all sums of squares fit i32, of parts of the observed
  *           range and room to spare
  *   bands   a layer's result: room for its largest weight times its largest operand
- *   sizes   where a logarithm reads two squares' sum alone, of hypot instead, 2 s: twice the dB
+ *   sizes   where a logarithm reads two squares' sum alone, of hypot instead, 4 s: twice the dB
  *
  * Nothing of it is observed but the parts.  What leads to the parts, by linear
  * operators from the program's inputs, has 16 bits.  A region whose parts come by other operators

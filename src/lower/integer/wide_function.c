@@ -305,7 +305,10 @@ static bool put_hypot(tc_build *lw, const tc_node *node, tc_val *out)
         if (t->dtype != TC_i32 || !t->quant || t->quant->axis >= 0 || ti_zero_of(t))
             return false;
     }
-    if (ti_scale_of(a) != ti_scale_of(b) || fabs(up - rint(up)) > 1e-6 || up < -0.5 || up > 3.5)
+    bool same = fabs(up) < 0.5, small = a->quant->hi < 1 << 30 && b->quant->hi < 1 << 30 &&
+                                        a->quant->lo > -(1 << 30) && b->quant->lo > -(1 << 30);
+    if (ti_scale_of(a) != ti_scale_of(b) || fabs(up - rint(up)) > 1e-6 || up < -0.5 || up > 3.5 ||
+        (same && !small))
         return false;
     tc_val x = magnitude(lw, node, 0, to->rank), y = magnitude(lw, node, 1, to->rank);
     tc_val s = plus(lw, ti_b_tosa_clz(lw, ti_b_tosa_maximum(lw, x, y)), -1);
@@ -316,9 +319,9 @@ static bool put_hypot(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val t = looked_up(lw, plus(lw, p, -0x1p30), 15, size_entry); /* of sqrt(p / 2^31) */
     t = plus(lw, t, SIZE_MIDDLE * 0x1.8p23);
     t = ti_put_rescale(lw, t, sqrt(0.5) * 0x1p6 / 1.5, 0, 0, TC_i32); /* sqrt(p) * 2^13 */
-    t = left(lw, t, 3 - (int)rint(up));
-    out[0] = ti_b_tosa_expand(lw, ti_b_tosa_arithmetic_right_shift(lw, t, s, true), to->rank,
-                              to->dim);
+    t = left(lw, t, same ? 2 : 3 - (int)rint(up)); /* below 2^31; s >= 1 of small ones */
+    t = ti_b_tosa_arithmetic_right_shift(lw, t, same ? plus(lw, s, -1) : s, true);
+    out[0] = ti_b_tosa_expand(lw, t, to->rank, to->dim);
     return true;
 }
 
