@@ -220,7 +220,7 @@ static tc_val put_log(wide *w, double octave)
 static tc_val put_log1p(wide *w)
 {
     enum { LEAST = 1024 };
-    int down = 1;
+    int down = 2; /* RESCALE takes any i32 by a quarter or less */
     while (1 / ldexp(w->scale, down) > 0x1p30)
         down++;
     double one = rint(1 / ldexp(w->scale, down));
@@ -314,8 +314,9 @@ static bool put_hypot(tc_build *lw, const tc_node *node, tc_val *out)
     tc_val s = plus(lw, ti_b_tosa_clz(lw, ti_b_tosa_maximum(lw, x, y)), -1);
     x = ti_b_tosa_logical_left_shift(lw, x, s);
     y = ti_b_tosa_logical_left_shift(lw, y, s);
-    tc_val p = ti_b_tosa_add(lw, ti_b_tosa_mul_shift(lw, x, x, 32),
-                             ti_b_tosa_mul_shift(lw, y, y, 32));
+    x = ti_b_tosa_mul_shift(lw, x, x, 32);
+    y = ti_b_tosa_mul_shift(lw, y, y, 32);
+    tc_val p = ti_b_tosa_add(lw, x, y);
     tc_val t = looked_up(lw, plus(lw, p, -0x1p30), 15, size_entry); /* of sqrt(p / 2^31) */
     t = plus(lw, t, SIZE_MIDDLE * 0x1.8p23);
     t = ti_put_rescale(lw, t, sqrt(0.5) * 0x1p6 / 1.5, 0, 0, TC_i32); /* sqrt(p) * 2^13 */
