@@ -186,6 +186,40 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
     return TC_OK;
 }
 
+/* With power spectra in i32, or without if that is closer on some of the samples; plain: the program
+ * as it was before its spectra were formed. */
+static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_module *plain,
+                                attempt *a)
+{
+    enum { MOST = 8 };
+    TC_TRY(prepare_best(ctx, request, a));
+    bool measurable = !request->n_merge && request->samples.n && !request->observe_only &&
+                      !request->record && !request->n_size;
+    if (!plain || !measurable)
+        return TC_OK;
+    tc_config *config = tc_new(&ctx->arena, tc_config), silent = *request->config;
+    silent.plain_spectra = silent.quiet = true;
+    tc_quant_request again = *request;
+    again.config = &silent;
+    attempt other = {.typed = plain};
+    tc_yardstick yard;
+    tc_measured with, without;
+    TC_TRY(prepare(ctx, &again, &other));
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &with));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other.typed, &without));
+    ti_yardstick_end(&yard);
+    if (!(without.sqnr_db > with.sqnr_db + TC_GAIN))
+        return TC_OK;
+    *config = *request->config;
+    config->plain_spectra = true;
+    request->config = config;
+    ti_quant_take_over(a->typed, other.typed);
+    other.typed = a->typed;
+    *a = other;
+    return TC_OK;
+}
+
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     return ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
@@ -334,6 +368,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
+    tc_module *plain = ti_module_copy(module);
     bool spectra;
     TC_TRY(form(ctx, module, &request, &spectra));
     if (request.record || request.as || request.n_size)
@@ -344,7 +379,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
-    TC_TRY(prepare_best(ctx, &request, &a));
+    TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.record));
     if (request.observe_only || !own.correct_bias)
