@@ -73,6 +73,19 @@ static double coarse_steps(const tc_build *lw, const tc_node *node)
     return v->quant && y->dtype == TC_i8 ? 4 * ti_scale_of(v) / ti_scale_of(y) : 0;
 }
 
+/* i32 whose precision is that of a step on its way, of the largest result: the multiplier of a
+ * 48-bit accumulator has 15 bits, and the table of a hypot 16-bit indices. */
+static double wide_steps(const tc_build *lw, const tc_node *node, tc_tensor want)
+{
+    const tc_type *x = node->n_in && node->in[0] ? ti_type_of(lw->rw->from, node->in[0]) : NULL;
+    if (want.type->dtype != TC_i32 || !want.type->quant || !x || !x->quant)
+        return 0;
+    bool product = node->op == TC_OP_conv || node->op == TC_OP_linear;
+    return node->op == TC_OP_hypot ? ldexp(largest(want), -14)
+           : product && tc_dtypes[x->dtype].bits > 8 ? ldexp(largest(want), -15)
+                                                      : 0;
+}
+
 /* ---- what grows with a node's size ---- */
 
 /* The terms of each of its sums; 1: it has none. */
@@ -256,7 +269,7 @@ static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_
         if (!got.data)
             continue;
         difference d = compare(got, out[i], overflows);
-        d.allowed += coarse_steps(lw, node);
+        d.allowed += coarse_steps(lw, node) + wide_steps(lw, node, out[i]);
         d.allowed += d.most > d.allowed ? by_size(lw, node, in, out[i]) : 0;
         if (d.most > d.allowed)
             return wrong(lw, node, i, d, got, out[i]);

@@ -2,6 +2,7 @@
 /* choose_scales.c -- calibration: from the observations of each domain to a scale and a zero
  * point. */
 #include "observing.h"
+#include "spectra.h"
 
 #include <math.h>
 
@@ -60,7 +61,8 @@ static tc_grid choose(const tc_observing *o, size_t d, tc_arena *room)
     const tc_setting *s = &domain->setting;
     const tc_config *config = o->request->config;
     tc_ends e = o->ranges.ends[d], bins = ti_bins_range(o, d);
-    double margin = domain->output && config->output_margin > 1            ? config->output_margin
+    double margin = s->headroom > 0                                        ? s->headroom
+                    : domain->output && config->output_margin > 1          ? config->output_margin
                     : s->observer == TC_OBSERVER_mse && ti_setting_wide(s) ? TC_WIDE_MARGIN
                                                                            : 1;
     if (o->torchao[d])
@@ -97,6 +99,14 @@ static tc_grid with_room(tc_grid grid, const tc_setting *s)
     return (tc_grid){scale, s->symmetric ? 0 : s->qmin + 1 - (int64_t)nearbyint(lo / scale)};
 }
 
+/* The range of a grid, extended. */
+static tc_grid extended(tc_grid grid, const tc_setting *s, double below, double above)
+{
+    double lo = grid.scale * (double)(s->qmin - grid.zero),
+           hi = grid.scale * (double)(s->qmax - grid.zero);
+    return ti_grid_of(s, lo - below, hi + above);
+}
+
 /* Alone: independent of the other domains. */
 static void choose_one(void *what, size_t d, tc_arena *room)
 {
@@ -107,6 +117,8 @@ static void choose_one(void *what, size_t d, tc_arena *room)
     tc_grid grid = choose(o, d, room);
     if (is_cut(o, domain))
         grid = with_room(grid, &domain->setting);
+    if (domain->above > 0 || domain->below > 0)
+        grid = extended(grid, &domain->setting, domain->below, domain->above);
     tc_ends range = ti_bins_range(o, d);
     domain->scale = grid.scale;
     domain->zero = grid.zero;
@@ -152,6 +164,7 @@ void ti_choose_scales(tc_observing *o)
     ti_each(o->ctx, n, ti_each_threads(o->ctx, n), choose_one, o);
     for (size_t d = 0; d < n; d++)
         part_from_base(o, d);
+    ti_spectra_parts(ti_main(o->module), o->domains);
     for (size_t d = 0; d < n; d++) {
         double factor;
         size_t root = base_of(o->domains, d, &factor);
@@ -160,4 +173,5 @@ void ti_choose_scales(tc_observing *o)
         domain[d].scale = (double)(float)(domain[root].scale * factor);
         domain[d].zero = domain[root].zero;
     }
+    ti_spectra_powers(o->domains);
 }

@@ -24,6 +24,12 @@ static const tc_setting act16 = {.dtype = TC_i16,
                                  .symmetric = true,
                                  .percentile = 99.99,
                                  .floor = TC_LEAST_SCALE};
+static const tc_setting act32 = {.dtype = TC_i32,
+                                 .qmin = -INT32_MAX,
+                                 .qmax = INT32_MAX,
+                                 .symmetric = true,
+                                 .percentile = 99.99,
+                                 .floor = TC_LEAST_SCALE};
 static const tc_setting weight8 = {.dtype = TC_i8,
                                    .qmin = -127,
                                    .qmax = 127,
@@ -212,11 +218,11 @@ static void usual_codes(tc_setting *s)
         s->group = weight8.group;
         return;
     }
-    const tc_setting *like = s->dtype == TC_i16 ? &act16 : &act8;
+    const tc_setting *like = s->dtype == TC_i16 ? &act16 : s->dtype == TC_i32 ? &act32 : &act8;
     s->qmin = s->dtype == TC_u8 ? 0 : like->qmin;
     s->qmax = s->dtype == TC_u8 ? 255 : like->qmax;
     s->symmetric = like->symmetric;
-    s->floor = s->dtype == TC_i16 ? fmin(s->floor, like->floor) : s->floor;
+    s->floor = like != &act8 ? fmin(s->floor, like->floor) : s->floor;
     if (s->dtype == TC_i4) {
         s->qmin = -7;
         s->qmax = 7;

@@ -67,9 +67,10 @@ static tc_status read_dtype(reader *r, const char *key, const tc_json *value, tc
         const char *name;
         tc_dtype dtype;
     } known[] = {
-        {"int8", TC_i8}, {"int16", TC_i16}, {"uint8", TC_u8}, {"int4", TC_i4}, {"float", TC_none}};
-    static const char *const names[] = {"int8",  "int16", "uint8", "int4",  "float",
-                                        "mxfp8", "mxfp6", "mxfp4", "mxint8"};
+        {"int8", TC_i8},  {"int16", TC_i16}, {"int32", TC_i32},
+        {"uint8", TC_u8}, {"int4", TC_i4},   {"float", TC_none}};
+    static const char *const names[] = {"int8",  "int16", "int32", "uint8", "int4",
+                                        "float", "mxfp8", "mxfp6", "mxfp4", "mxint8"};
     const char *name = text_of(r, value);
     if (!name)
         return wants(r, key, "the name of an element type");
@@ -181,7 +182,7 @@ static tc_status check_dtype(reader *r, const char *what, const tc_patch *p)
     tc_dtype d = p->has & TC_HAS_DTYPE ? p->to.dtype : TC_none;
     bool fits =
         d == TC_none || d == TC_i8 || d == (weights ? TC_i4 : TC_i16) || (port && d == TC_u8) ||
-        (!port && ti_is_block(d));
+        (!port && !weights && d == TC_i32) || (!port && ti_is_block(d));
     return fits ? TC_OK
                 : BAD(r, "'%s' cannot have type %s; expected int8 or %s", what, tc_dtypes[d].name,
                       weights ? "int4" : "int16");
@@ -196,7 +197,9 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
     if (ti_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_FIXED) {
-        bool wide = p->has & TC_HAS_DTYPE && p->to.dtype == TC_i16;
+        bool wide = p->has & TC_HAS_DTYPE && (p->to.dtype == TC_i16 || p->to.dtype == TC_i32);
+        if (p->has & TC_HAS_DTYPE && p->to.dtype == TC_i32 && p->to.zero)
+            return BAD(r, "the zero point of int32 is 0");
         int64_t least = wide ? INT16_MIN : INT8_MIN, most = wide ? INT16_MAX : UINT8_MAX;
         if (p->to.zero < least || p->to.zero > most)
             return BAD(r, "the zero point %" PRId64 " is outside the codes %" PRId64 " to %" PRId64,

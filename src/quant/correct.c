@@ -29,6 +29,7 @@ typedef struct correction {
     tc_replacement *out;
     tc_layer *layer;
     size_t n;
+    const tc_domains *domains;
     tc_abreast abreast;
 } correction;
 
@@ -50,6 +51,19 @@ static void may_round(const correction *c, tc_layer *l, const uint32_t *readers)
                 !ti_weights_are_known(c->how->config, ti_tensor_of(c->typed, codes).data);
 }
 
+/* Layers of power spectra keep their codes and biases: a mean of powers is the wrong aim before a
+ * logarithm, and what is moved below 0 has none. */
+static size_t drop_spectral(const correction *c, tc_pair *pair, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        int32_t d = c->domains->of[pair[i].real->out[0]];
+        if (d < 0 || !c->domains->domain[d].spectral)
+            pair[kept++] = pair[i];
+    }
+    return kept;
+}
+
 static void find_layers(correction *c)
 {
     const tc_graph *typed = c->typed, *sim = c->abreast.graph[TC_TYPED];
@@ -57,6 +71,7 @@ static void find_layers(correction *c)
     tc_mark mark = ti_arena_mark(&c->ctx->scratch);
     const uint32_t *readers = ti_graph_readers(c->ctx, typed);
     c->n = ti_pairs_find(c->abreast.graph[TC_REAL], typed, sim, pair);
+    c->n = drop_spectral(c, pair, c->n);
     c->layer = tc_new_n(&c->ctx->arena, tc_layer, c->n);
     c->out->of = tc_new_n(&c->out->room, tc_replaced, c->n);
     c->out->n = c->n;
@@ -321,6 +336,7 @@ static tc_status work(void *what)
                       .samples = t->samples,
                       .how = t->how,
                       .out = &t->out,
+                      .domains = t->domains,
                       .abreast = {.ctx = ctx,
                                   .graph = {ti_main(t->real), ti_main(sim)},
                                   .typed = ti_main(t->typed)}};

@@ -4,7 +4,7 @@
  * Classes of a union-find.  A value and its moved copies are one class.  Operands of a cat (where,
  * pad, ...) are one class when they have no other reader; otherwise the ranges decide later between
  * one scale and a rescale. Every other operator has independent operands and results. */
-#include "dataflow.h"
+#include "spectra.h"
 
 #include <math.h>
 
@@ -16,6 +16,7 @@ typedef struct classes {
     tc_level *level;     /* how specific that setting is */
     bool *has;           /* the value has a domain */
     bool *part;          /* at the root: read by a cat only, and not yet merged with it */
+    tc_spectra spectra;
 } classes;
 
 /* ---- union-find ---- */
@@ -173,6 +174,18 @@ static void set_values(classes *c)
                 moved_setting(c, g->node[k], g->node[k]->out[i]);
 }
 
+/* Values of power spectra, unless an entry or a port has named them. */
+static void set_spectra(classes *c)
+{
+    const tc_dataflow *f = &c->flow;
+    for (tc_val v = 1; v < f->g->n_val && c->spectra.any; v++)
+        if (c->spectra.value[v].kind && c->has[v] && c->level[v] < TC_LEVEL_target &&
+            c->level[v] != TC_LEVEL_io)
+            c->setting[v] = ti_spectra_setting(&c->spectra, v, &c->setting[v]);
+    for (size_t i = 0; i < f->g->n_in && c->spectra.any; i++)
+        c->setting[f->g->in[i]].headroom = 0;
+}
+
 /* ---- joining ---- */
 
 /* Movement without new values: the same elements, or some of them. */
@@ -193,6 +206,29 @@ static bool shared(const classes *c, const tc_node *node, int operand)
 {
     return ti_role_carries(node, operand) &&
            !(c->flow.config->anchor && ti_anchor_parts(node, operand));
+}
+
+/* The parts of a spectrum have one scale. */
+static void join_parts(classes *c)
+{
+    const tc_spectra *s = &c->spectra;
+    for (size_t i = 0; i < s->n_group; i++) {
+        const tc_spectral_group *group = &s->group[i], *root;
+        if (group->from >= 0)
+            continue;
+        root = &s->group[ti_spectra_root(s, (int32_t)i)];
+        if (root->good && c->has[group->part] && c->has[root->part])
+            join(c, group->part, root->part);
+    }
+    for (size_t k = 0; k < c->flow.g->n_node && s->any; k++) { /* i32 is not rescaled */
+        const tc_node *node = c->flow.g->node[k];
+        tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
+        bool same = v && s->value[v].kind == TC_SPECTRAL_part && c->setting[v].dtype == TC_i32 &&
+                    (node->op == TC_OP_neg || node->op == TC_OP_cat || node->op == TC_OP_stack);
+        for (int i = 0; i < node->n_in && same; i++)
+            if (c->has[node->in[i]])
+                join(c, node->in[i], v);
+    }
 }
 
 static void join_moved(classes *c)
@@ -568,7 +604,9 @@ tc_status ti_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
                  tc_new_n(&ctx->scratch, tc_setting, g->n_val + 1),
                  tc_new_n(&ctx->scratch, tc_level, g->n_val + 1),
                  tc_new_n(&ctx->scratch, bool, g->n_val + 1),
-                 tc_new_n(&ctx->scratch, bool, g->n_val + 1)};
+                 tc_new_n(&ctx->scratch, bool, g->n_val + 1),
+                 {0}};
+    c.spectra = ti_spectra_find(ctx, &c.flow);
     for (tc_val v = 0; v < g->n_val; v++) {
         c.parent[v] = v;
         c.has[v] = ti_dataflow_wants_domain(&c.flow, v);
@@ -577,8 +615,10 @@ tc_status ti_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
         c.has[g->in[i]] = ti_dataflow_is_f32(&c.flow, g->in[i]);
     settle_parts(&c);
     set_values(&c);
+    set_spectra(&c);
     join_state(&c);
     join_moved(&c);
+    join_parts(&c);
     if (config->anchor)
         join_anchor(&c);
     join_met(&c, out);
@@ -586,6 +626,7 @@ tc_status ti_quant_decide(tc_ctx *ctx, const tc_module *module, const tc_config 
     const tc_node **reader = outside_readers(&c);
     for (size_t i = 0; i < out->n; i++)
         describe(&c, out, &out->domain[i], reader[find(&c, out->domain[i].val[0])]);
+    ti_spectra_describe(ctx, &c.flow, &c.spectra, out);
     settle_joins(out);
     if (never) {
         out->cut = tc_new_n(&ctx->arena, float, g->n_val + 1);

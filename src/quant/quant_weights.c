@@ -284,6 +284,32 @@ static tc_status is_far(tc_apply *a, const tc_node *node, tc_val v, bool *out)
     return is_unbounded(a, v, out);
 }
 
+/* A summand or a bound of powers: their codes, and at least 1 of what is positive, since the
+ * logarithm of 0 is far from that of any number. */
+static tc_status among_powers(tc_apply *a, tc_val v, const tc_type *result, const tc_loc *loc,
+                              tc_val *out)
+{
+    tc_type type = *ti_type_of(a->rw->from, v);
+    tc_tensor real;
+    type.dtype = result->dtype;
+    type.quant = result->quant;
+    TC_TRY(put_codes(a, v, ti_type_intern(a->rw->ctx, &type), NULL, loc, out));
+    TC_TRY(evaluate(a, v, &real));
+    int32_t *code = (int32_t *)(uintptr_t)ti_tensor_of(a->rw->to, *out).data;
+    for (int64_t i = 0; i < tc_type_count(real.type); i++)
+        if (code[i] == 0 && ti_load_f64(real, i) > 0)
+            code[i] = 1;
+    return TC_OK;
+}
+
+/* The result's domain, if it is a power spectrum's. */
+static const tc_domain *spectral(const tc_apply *a, const tc_node *node, tc_spectral kind)
+{
+    int32_t of = a->domains->of[node->out[0]];
+    const tc_domain *d = of >= 0 ? &a->domains->domain[of] : NULL;
+    return d && d->spectral == kind && d->setting.dtype == TC_i32 ? d : NULL;
+}
+
 /* The range of its own elements, of the result's kind; NULL: it stays real. */
 static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type **out)
 {
@@ -292,6 +318,8 @@ static tc_status own_type(tc_apply *a, const tc_node *node, int i, const tc_type
     tc_setting s = a->flow.scheme[node->out[0]].act;
     if (result)
         s = a->domains->domain[a->domains->of[node->out[0]]].setting;
+    if (spectral(a, node, TC_SPECTRAL_part) || spectral(a, node, TC_SPECTRAL_power))
+        s = (tc_setting){.dtype = TC_i16, .qmin = -32767, .qmax = 32767, .symmetric = true};
     bool far;
     TC_TRY(is_far(a, node, v, &far));
     if (!far) {
@@ -317,6 +345,12 @@ tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val
     tc_status status = TC_OK;
     bool weight = ti_role_weight(node, i), is_bias = ti_role_bias(node) == i;
     const tc_setting *how = &a->flow.scheme[node->out[0]].weight;
+    bool sums = node->op == TC_OP_add || node->op == TC_OP_maximum || node->op == TC_OP_hypot;
+    if (sums && spectral(a, node, TC_SPECTRAL_power)) {
+        status = among_powers(a, node->in[i], ti_apply_domain(a, node->out[0]), node->loc, out);
+        ti_arena_rewind(&a->rw->ctx->scratch, mark);
+        return status;
+    }
     if (is_bias)
         status = bias(a, node, i, out);
     else if (weight) {

@@ -10,6 +10,7 @@
 #include "methods.h"
 #include "mask_values.h"
 #include "sample_runner.h"
+#include "spectra.h"
 
 /* Below this many dB the result is hardly that of the float program any more. */
 static const double LOST = 15;
@@ -185,6 +186,40 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
     return TC_OK;
 }
 
+/* With power spectra in i32, or without if that is closer on some of the samples; plain: the program
+ * as it was before its spectra were formed. */
+static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_module *plain,
+                                attempt *a)
+{
+    enum { MOST = 8 };
+    TC_TRY(prepare_best(ctx, request, a));
+    bool measurable = !request->n_merge && request->samples.n && !request->observe_only &&
+                      !request->record && !request->n_size;
+    if (!plain || !measurable)
+        return TC_OK;
+    tc_config *config = tc_new(&ctx->arena, tc_config), silent = *request->config;
+    silent.plain_spectra = silent.quiet = true;
+    tc_quant_request again = *request;
+    again.config = &silent;
+    attempt other = {.typed = plain};
+    tc_yardstick yard;
+    tc_measured with, without;
+    TC_TRY(prepare(ctx, &again, &other));
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &with));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other.typed, &without));
+    ti_yardstick_end(&yard);
+    if (!(without.sqnr_db > with.sqnr_db + TC_GAIN))
+        return TC_OK;
+    *config = *request->config;
+    config->plain_spectra = true;
+    request->config = config;
+    ti_quant_take_over(a->typed, other.typed);
+    other.typed = a->typed;
+    *a = other;
+    return TC_OK;
+}
+
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     return ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
@@ -301,6 +336,31 @@ static tc_status record(const tc_module *asked, const attempt *a, tc_quant_recor
     return TC_OK;
 }
 
+static tc_status form_copy(tc_ctx *ctx, const tc_config *config, const tc_module **module)
+{
+    bool found;
+    tc_module *copy = ti_module_copy(*module);
+    *module = copy;
+    TC_TRY(ti_spectra_form(ctx, copy, config, &found));
+    ti_quant_number_values(copy);
+    return TC_OK;
+}
+
+/* The program in the form that power spectra need, and so at its other sizes. */
+static tc_status form(tc_ctx *ctx, tc_module *module, tc_quant_request *request, bool *found)
+{
+    TC_TRY(ti_spectra_form(ctx, module, request->config, found));
+    if (!*found)
+        return TC_OK;
+    tc_quant_size *size = tc_new_n(&ctx->arena, tc_quant_size, request->n_size + 1);
+    for (size_t i = 0; i < request->n_size; i++) {
+        size[i] = request->size[i];
+        TC_TRY(form_copy(ctx, request->config, &size[i].module));
+    }
+    request->size = size;
+    return request->largest ? form_copy(ctx, request->config, &request->largest) : TC_OK;
+}
+
 tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = ti_quant_output_layers(ctx, ti_main(module), asked->config),
@@ -308,6 +368,9 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     attempt a = {.typed = module};
+    tc_module *plain = ti_module_copy(module);
+    bool spectra;
+    TC_TRY(form(ctx, module, &request, &spectra));
     if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);
     own.largest = ti_quant_largest(module, request.largest);
@@ -316,7 +379,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
-    TC_TRY(prepare_best(ctx, &request, &a));
+    TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.record));
     if (request.observe_only || !own.correct_bias)

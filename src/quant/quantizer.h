@@ -42,6 +42,7 @@ typedef struct tc_setting {
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
+    double headroom;      /* 16 bits and more: the observed range times this; 0: the usual margin */
     double scale;         /* fixed: > 0 */
     int64_t zero;
     bool weight;          /* of weights: the usual codes of a type are theirs */
@@ -111,6 +112,7 @@ typedef struct tc_config {
     bool head8;           /* weights of the last layer have 8 bits */
     bool group_free;      /* the groups of 4-bit weights are a default: see ti_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
+    bool plain_spectra;   /* power spectra are values like all others */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* the result is run later: its loss is reported there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
@@ -179,6 +181,21 @@ tc_config ti_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config 
 /* From here on an input's values may: it is examined more closely (mask_values.h). */
 #define TC_FAR_GIVEN 1e3f
 
+/* What a value is to a power spectrum (spectra.h). */
+typedef enum tc_spectral {
+    TC_SPECTRAL_none,
+    TC_SPECTRAL_front, /* leads to the parts */
+    TC_SPECTRAL_part,  /* is squared */
+    TC_SPECTRAL_power, /* squares and their sums */
+} tc_spectral;
+
+/* The scale of powers that are added; its fields are those of tc_spectral_group. */
+typedef struct tc_spectral_scale {
+    int32_t from, part; /* part: a domain */
+    bool size;
+    double gain, most, more, unit, scale;
+} tc_spectral_scale;
+
 /* Values that share one scale and zero point. */
 typedef struct tc_domain {
     tc_val *val; /* ids in the program (module's first graph), ascending */
@@ -208,6 +225,10 @@ typedef struct tc_domain {
     int32_t base;  /* >= 0: derived: same codes as that domain, scale times `factor`, never
                     * observed */
     double factor;
+    tc_spectral spectral;
+    int32_t spectral_group;
+    double most, more, spectral_factor; /* powers: as in tc_spectral_value */
+    double above, below; /* logarithms: likewise */
     int32_t joined; /* >= 0: ti_quant_merge_domains() has merged it into that domain */
     double scale;   /* the result */
     int64_t zero;
@@ -247,6 +268,8 @@ typedef struct tc_domains {
     bool only_odd;              /* ti_choose_samples() takes these alone; else all the others */
     const float *never; /* by value id: magnitudes from here on mean infinity (mask_values.h), 0:
                            none do; or NULL */
+    tc_spectral_scale *group; /* of spectra */
+    size_t n_group;
     float *cut; /* by value id: the same where they are clamped, and not observed; or NULL */
     bool far_given;    /* observe.c: an input has magnitudes of TC_FAR_GIVEN and more */
 } tc_domains;

@@ -243,6 +243,78 @@ tc_val ti_put_times(tc_build *lw, const tc_arg *a, const tc_arg *b, double *scal
     return ti_b_tosa_mul(lw, x, y);
 }
 
+/* The largest magnitude of a code, less the zero point. */
+static double most_code(const tc_arg *a)
+{
+    const tc_quant *q = a->type->quant;
+    return fmax(fabs((double)(q->lo - q->zero[0])), fabs((double)(q->hi - q->zero[0])));
+}
+
+/* x within what has a square of at most hi * 2^shift. */
+static tc_val rooted(tc_build *lw, tc_val x, double hi, int shift)
+{
+    double most = fmin(floor(sqrt(ldexp(hi, shift))), 0x1p31 - 1);
+    if (!x)
+        return x;
+    x = ti_b_tosa_minimum(lw, x, ti_b_like(lw, x, TC_i32, most));
+    return ti_b_tosa_maximum(lw, x, ti_b_like(lw, x, TC_i32, -most));
+}
+
+/* a * b where one of them is i32: MUL shifts what i32 does not hold away.  A result of steps that
+ * are a power of two of theirs, as spectra have, needs no RESCALE. */
+static tc_val wide_product(tc_build *lw, const tc_arg *a, const tc_arg *b, const tc_type *to)
+{
+    double sa = a->type->quant->scale[0], sb = b->type->quant->scale[0];
+    if (a->type->quant->axis >= 0 || b->type->quant->axis >= 0 || !to->quant ||
+        to->quant->axis >= 0 || (wide_arg(a) && ti_zero_of(a->type)) ||
+        (wide_arg(b) && ti_zero_of(b->type))) {
+        ti_lower_refuse(lw, "a factor is an accumulator");
+        return TC_NONE;
+    }
+    int least = (int)fmax(0, ceil(log2(most_code(a) * most_code(b) / (0x1p31 - 1))));
+    double asked = log2(ti_scale_of(to) / (sa * sb)), scale = ti_scale_of(to);
+    bool exact = to->dtype == TC_i32 && fabs(asked - rint(asked)) < 1e-6 && asked > -0.5;
+    bool cut = exact && a->val == b->val && asked < least - 0.5, fits = exact && (cut || asked > least - 0.5);
+    int shift = fits ? (int)rint(asked) : least + 2;
+    if (shift > 63) {
+        ti_lower_refuse(lw, "its result's steps are too wide");
+        return TC_NONE;
+    }
+    tc_val x = ti_put_wide(lw, a, sa), y = a->val == b->val ? x : ti_put_wide(lw, b, sb);
+    if (cut)
+        x = y = rooted(lw, x, (double)to->quant->hi, shift);
+    x = shift ? ti_b_tosa_mul_shift(lw, x, y, shift) : ti_b_tosa_mul(lw, x, y);
+    if (fits)
+        return ti_b_tosa_expand(lw, x, to->rank, to->dim);
+    scale = ldexp(sa * sb, shift);
+    if (to->dtype == TC_i32 && scale > ti_scale_of(to)) {
+        x = ti_put_cut(lw, x, &scale, 1, ti_scale_of(to) * 0x1p29, ti_scale_of(to));
+        scale = ti_scale_of(to);
+    }
+    return ti_put_narrow(lw, x, scale, to);
+}
+
+/* An i32 times one positive number: the number is part of the scale. */
+static bool by_scalar(tc_build *lw, const tc_arg *a, const tc_arg *b, const tc_type *to,
+                      tc_val *out)
+{
+    for (int i = 0; i < 2; i++) {
+        const tc_arg *x = i ? b : a, *c = i ? a : b;
+        tc_tensor t = ti_b_constant(lw, c->val);
+        double by = t.data && tc_type_count(t.type) == 1 && wide_arg(x)
+                        ? ti_real(c->type, 0, ti_load_i64(t, 0))
+                        : 0;
+        if (!(by > 0) || x->type->quant->axis >= 0)
+            continue;
+        double scale = by * x->type->quant->scale[0];
+        bool same = to->quant && to->dtype == TC_i32 && to->quant->axis < 0 &&
+                    fabs(scale / ti_scale_of(to) - 1) < 1e-6;
+        out[0] = same ? ti_b_tosa_expand(lw, x->val, to->rank, to->dim) : alone(lw, *x, by, to);
+        return true;
+    }
+    return false;
+}
+
 /* A table of 8 bits is exact, and joins what is before it. */
 void ti_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
 {
@@ -252,6 +324,10 @@ void ti_lower_int_square(tc_build *lw, const tc_node *node, tc_val *out)
     bool narrow = to->dtype == TC_i8 && ti_lower_type(lw, node, 0)->dtype == TC_i8;
     if ((narrow && ti_lower_try_function(lw, node, out)) || !ti_arg_of(lw, node, 0, &a))
         return;
+    if (wide_arg(&a)) {
+        out[0] = wide_product(lw, &a, &a, to);
+        return;
+    }
     tc_val wide = ti_put_times(lw, &a, &a, &scale);
     out[0] = ti_put_narrow(lw, wide, scale, to);
 }
@@ -272,6 +348,10 @@ void ti_lower_int_mul(tc_build *lw, const tc_node *node, tc_val *out)
         return;
     if (ti_put_channel_times(lw, &a, &b, to, out) || ti_put_channel_times(lw, &b, &a, to, out))
         return;
+    if (wide_arg(&a) || wide_arg(&b)) {
+        out[0] = by_scalar(lw, &a, &b, to, out) ? out[0] : wide_product(lw, &a, &b, to);
+        return;
+    }
     tc_val wide = ti_put_times(lw, &a, &b, &scale);
     out[0] = ti_put_narrow(lw, wide, scale, to);
 }

@@ -252,11 +252,30 @@ static bool start(tc_build *lw, const tc_node *node)
     return lw->status == TC_OK;
 }
 
+/* i32 of one scale, as power spectra are; its range is its codes'.  false: it is not. */
+static bool wide_sum(tc_build *lw, const tc_node *node, tc_ints axes, double by, tc_val *out)
+{
+    const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
+    span s;
+    int down;
+    if (from->dtype != TC_i32 || !from->quant || from->quant->axis >= 0 || ti_zero_of(from) ||
+        !to->quant || to->quant->axis >= 0 || ti_lower_any_size(lw))
+        return false;
+    double most = fmax(fabs((double)from->quant->lo), fabs((double)from->quant->hi));
+    tc_val x = gathered(lw, ti_lower_in(lw, node, 0), from, axes, &s);
+    x = ti_put_long_sum(lw, x, (int64_t[]){s.outer, s.reduced, s.inner}, most, &down);
+    double scale = ldexp(ti_scale_of(from) * by, down);
+    bool same = to->dtype == TC_i32 && fabs(scale / ti_scale_of(to) - 1) < 1e-6;
+    x = same ? x : narrowed(lw, x, scale, to);
+    out[0] = ti_b_tosa_reshape(lw, x, to->rank, to->dim);
+    return true;
+}
+
 void ti_lower_int_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     const tc_type *from = ti_lower_type(lw, node, 0);
-    if (!start(lw, node))
+    if (wide_sum(lw, node, a->axes, 1, out) || !start(lw, node))
         return;
     out[0] = ti_lower_any_size(lw)
                  ? any_size_over(lw, node, a->axes, false)
@@ -271,7 +290,7 @@ void ti_lower_int_mean(tc_build *lw, const tc_node *node, tc_val *out)
     int64_t n = 1;
     for (int i = 0; i < from->rank; i++)
         n *= is_reduced(a->axes, i) ? from->dim[i] : 1;
-    if (!start(lw, node))
+    if (wide_sum(lw, node, a->axes, 1 / (double)n, out) || !start(lw, node))
         return;
     out[0] = ti_lower_any_size(lw)
                  ? any_size_over(lw, node, a->axes, true)

@@ -16,9 +16,7 @@
 #include "../../num/load.h"
 #include "../../num/quant.h"
 
-/* The one real number that a constant operand holds everywhere; as f32, the way the kernel would
- * see it. */
-static bool one_number(tc_build *lw, tc_val v, float *x)
+bool ti_function_number(tc_build *lw, tc_val v, float *x)
 {
     tc_tensor t = ti_tensor_of(lw->rw->from, v);
     int64_t n = t.type ? tc_type_count(t.type) : 0;
@@ -38,7 +36,7 @@ int ti_function_operand(tc_build *lw, const tc_node *node)
     int which = -1;
     float unused;
     for (int i = 0; i < node->n_in; i++) {
-        if (!node->in[i] || one_number(lw, node->in[i], &unused))
+        if (!node->in[i] || ti_function_number(lw, node->in[i], &unused))
             continue;
         if (which >= 0)
             return -1;
@@ -61,7 +59,7 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
             bool prelu = node->op == TC_OP_prelu; /* its weight is a list */
             operand[i] = ti_tensor_new(&lw->ctx->scratch,
                                        ti_type_make(lw->ctx, TC_f32, prelu, (int64_t[]){1}));
-            if (!one_number(lw, node->in[i], operand[i].data))
+            if (!ti_function_number(lw, node->in[i], operand[i].data))
                 return false;
         }
         in[i] = ti_graph_input(&g, operand[i].type, NULL);
@@ -159,7 +157,7 @@ static bool two_operands(tc_build *lw, const tc_node *node, int *pair)
     int n = 0;
     float unused;
     for (int i = 0; i < node->n_in; i++) {
-        if (!node->in[i] || one_number(lw, node->in[i], &unused))
+        if (!node->in[i] || ti_function_number(lw, node->in[i], &unused))
             continue;
         const tc_type *t = ti_lower_type(lw, node, i);
         if (n == 2 || !ti_is_activation(t) || t->dtype != TC_i8)
@@ -196,7 +194,8 @@ bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out)
 
 void ti_lower_int_function(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    if (!ti_lower_try_function(lw, node, out) && !ti_lower_try_pair(lw, node, out))
+    if (!ti_lower_try_function(lw, node, out) && !ti_lower_try_wide(lw, node, out) &&
+        !ti_lower_try_pair(lw, node, out))
         ti_lower_refuse(lw, ti_function_operand(lw, node) < 0
                                 ? "more of its operands vary than a table can have"
                                 : "its operand or its result does not have one scale");

@@ -18,12 +18,17 @@ tc_val ti_put_lookup(tc_build *lw, tc_val x, const tc_type *from, tc_dtype to, c
 /* code[at], rounded and clamped, from a list of 65536 by GATHER; at: i32. */
 tc_val ti_put_listed(tc_build *lw, tc_val at, tc_dtype to, const tc_quant *q, const double *code);
 
+/* The one real number that a constant operand holds everywhere; as f32, the way the kernel would
+ * see it.  false: it does not. */
+bool ti_function_number(tc_build *lw, tc_val v, float *x);
 /* The only operand that is not one constant number everywhere, or -1. */
 int ti_function_operand(tc_build *lw, const tc_node *node);
 /* The node's values over all codes of that operand; NULL after an error. */
 double *ti_function_codes(tc_build *lw, const tc_node *node, int which);
 /* Lowered as a table, when it is a function of one quantized operand; false: it is not. */
 bool ti_lower_try_function(tc_build *lw, const tc_node *node, tc_val *out);
+/* A logarithm, root or fractional power of an i32 (wide_function.c).  false: it is not. */
+bool ti_lower_try_wide(tc_build *lw, const tc_node *node, tc_val *out);
 /* A function of two i8 operands, where the target has GATHER: all 65536 pairs of codes in a list,
  * read at 256 * (x + 128) + (y + 128).  false: it is not. */
 bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out);

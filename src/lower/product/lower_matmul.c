@@ -10,15 +10,86 @@
 #include "product.h"
 
 #include "../../num/einsum.h"
+#include "../../num/load.h"
 
 /* ---- linear layers ---- */
+
+/* Half of an i32: x = 2^16 * high + low, each i16, by the same weights. */
+static tc_val put_limb(tc_build *lw, const tc_node *node, tc_val limb, double scale, bool bias)
+{
+    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1);
+    int64_t k = w->dim[w->rank - 1], n = w->rank == 1 ? 1 : w->dim[0], rows = tc_type_count(x) / k;
+    tc_product p = {.x = ti_wide_type(lw, x, TC_i16, scale), .w = w,
+                    .y = ti_lower_result(lw, node, 0), .channels = n, .made = TC_i48,
+                    .acc = TC_i48, .scale = tc_new_n(&lw->ctx->arena, double, (size_t)n),
+                    .unit = 1};
+    for (int64_t c = 0; c < n; c++)
+        p.scale[c] = scale * w->quant->scale[w->quant->axis >= 0 ? c % w->quant->count : 0];
+    tc_val own = ti_b_tosa_reshape(lw, limb, 4, (int64_t[]){1, 1, rows, k});
+    tc_val weight =
+        ti_put_weights(lw, ti_lower_in(lw, node, 1), (int64_t[]){0, 1}, 4, (int64_t[]){n, 1, 1, k});
+    tc_val zero = bias ? ti_product_bias(lw, node, &p, 0, n) : ti_b_single(lw, TC_i48, 1, 0);
+    tc_val made = ti_put_rows_by(lw, &p, own, weight, zero);
+    return ti_product_finish(lw, made, &p, 0, n);
+}
+
+/* The largest sum of the low limbs, in steps of the result. */
+static double low_reach(const tc_build *lw, const tc_node *node)
+{
+    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1),
+                  *y = ti_lower_result(lw, node, 0);
+    tc_tensor t = ti_tensor_of(lw->rw->from, node->in[1]);
+    int64_t k = w->dim[w->rank - 1], n = w->rank == 1 ? 1 : w->dim[0];
+    double most = 0;
+    for (int64_t c = 0; c < n && t.data; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < k; i++)
+            sum += fabs((double)ti_load_i64(t, c * k + i));
+        most = fmax(most, sum * w->quant->scale[w->quant->axis >= 0 ? c : 0]);
+    }
+    return ceil(most * 0x1p15 * ti_scale_of(x) / ti_scale_of(y)) + 2;
+}
+
+/* A layer of i32, such as sums of a power spectrum over bands, in i32: two of i16.  A result that
+ * saturates has room for both.  false: it is not. */
+static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1),
+                  *y = ti_lower_result(lw, node, 0);
+    if (x->dtype != TC_i32 || !x->quant || x->quant->axis >= 0 || ti_zero_of(x) || !w->quant ||
+        w->dtype != TC_i8 || w->quant->zero[0] || w->quant->axis > 0 || y->dtype != TC_i32 ||
+        !y->quant || y->quant->axis >= 0)
+        return false;
+    const double most = 0x1p31 - 1 - 0x1p15; /* high is rounded */
+    tc_val v = ti_lower_in(lw, node, 0);
+    if (!v)
+        return true;
+    if ((double)x->quant->hi > most)
+        v = ti_b_tosa_minimum(lw, v, ti_b_like(lw, v, TC_i32, most));
+    tc_val high = ti_put_rescale(lw, v, 0x1p-16, 0, 0, TC_i16);
+    tc_val back = ti_put_rescale(lw, high, 1, 0, 0, TC_i32);
+    back = ti_b_tosa_logical_left_shift(lw, back, ti_b_like(lw, v, TC_i32, 16));
+    tc_val low = ti_put_rescale(lw, ti_b_tosa_sub(lw, v, back), 1, 0, 0, TC_i16);
+    tc_val a = put_limb(lw, node, high, ti_scale_of(x) * 0x1p16, false),
+           b = put_limb(lw, node, low, ti_scale_of(x), true);
+    if (a && y->quant->hi < INT32_MAX) {
+        double room = 0x1p31 - 1 - low_reach(lw, node);
+        a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, fmax(room, 0x1p30)));
+    }
+    a = ti_b_tosa_add(lw, a, b);
+    if (a && y->quant->hi < INT32_MAX)
+        a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, (double)y->quant->hi));
+    out[0] = ti_b_tosa_reshape(lw, a, y->rank, y->dim);
+    return true;
+}
 
 void ti_lower_linear(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1);
     const tc_type *y = ti_lower_result(lw, node, 0);
     tc_product p;
-    if (!ti_product_start(lw, node, w->rank == 1 ? 1 : w->dim[0], &p))
+    if (by_limbs(lw, node, out) ||
+        !ti_product_start(lw, node, w->rank == 1 ? 1 : w->dim[0], &p))
         return;
     int64_t k = w->dim[w->rank - 1], n = p.channels, rows = tc_type_count(x) / k;
     if (w->dtype == TC_i16) {

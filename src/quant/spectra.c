@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spectra.c -- see spectra.h. */
+#include "spectra.h"
+
+#include <math.h>
+
+#include "../num/load.h"
+#include "observations.h"
+
+enum { DEEPEST = 256 };
+static const double ROOM = 8, PART_ROOM = 2; /* times the observed range */
+#define WIDE_TOP 0x1p31                /* codes of i32 parts */
+#define POWER_TOP (0x1p31 - 1)         /* of powers */
+#define BAND_TOP 0x1p30                /* of sizes, and of what saturates */
+#define FACTOR_TOP 32767.0             /* of a constant factor of parts */
+enum { FACTOR_BITS = 15 };
+
+typedef struct finder {
+    tc_ctx *ctx;
+    const tc_dataflow *f;
+    tc_spectra *s;
+    bool *tried;     /* by value: looked at; those of kind none are no powers */
+    bool *linear;    /* by value: made from inputs by linear operators */
+    bool *looked;    /* by value: that is known */
+} finder;
+
+/* ---- groups ---- */
+
+int32_t ti_spectra_root(const tc_spectra *s, int32_t group)
+{
+    while (s->group[group].same != group)
+        group = s->group[group].same;
+    return group;
+}
+
+static int32_t new_group(finder *d, tc_spectral_group group)
+{
+    tc_spectra *s = d->s;
+    group.same = (int32_t)s->n_group;
+    tc_grow(&d->ctx->scratch, s->group, s->n_group, s->cap_group);
+    s->group[s->n_group++] = group;
+    return group.same;
+}
+
+/* Sums of squares merge; those of layers do not. */
+static bool merge(finder *d, int32_t a, int32_t b)
+{
+    tc_spectra *s = d->s;
+    a = ti_spectra_root(s, a);
+    b = ti_spectra_root(s, b);
+    if (a == b)
+        return true;
+    tc_spectral_group *x = &s->group[a], *y = &s->group[b];
+    if (x->from >= 0 || y->from >= 0 || x->size != y->size)
+        return false;
+    x->good = x->good && y->good;
+    x->wide = x->wide && y->wide;
+    y->same = a;
+    return true;
+}
+
+/* ---- operators ---- */
+
+static bool is_fixed(const finder *d, tc_val v) { return v && d->f->fixed[v]; }
+
+/* The least and the largest element of a constant; false: it is not known yet. */
+static bool ends_of(const finder *d, tc_val v, double *lo, double *hi)
+{
+    tc_tensor t = ti_tensor_of(d->f->g, v);
+    if (!t.data || !is_fixed(d, v) || t.type->dtype != TC_f32)
+        return false;
+    *lo = INFINITY;
+    *hi = -INFINITY;
+    for (int64_t i = 0; i < tc_type_count(t.type); i++) {
+        *lo = fmin(*lo, (double)((const float *)t.data)[i]);
+        *hi = fmax(*hi, (double)((const float *)t.data)[i]);
+    }
+    return true;
+}
+
+tc_val ti_spectra_squared(const tc_dataflow *f, const tc_node *node)
+{
+    if (node->op != TC_OP_mul || node->in[0] != node->in[1])
+        return TC_NONE;
+    const tc_node *def = ti_def(f->g, node->in[0]);
+    return def && def->op == TC_OP_abs ? def->in[0] : node->in[0];
+}
+
+bool ti_spectra_moves(const tc_node *node)
+{
+    return TC_OP_IN(node->op, TC_OP_identity, TC_OP_reshape, TC_OP_permute, TC_OP_slice,
+                    TC_OP_select, TC_OP_expand, TC_OP_flip, TC_OP_roll) &&
+           node->n_out == 1;
+}
+
+tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node)
+{
+    tc_val x = ti_spectra_squared(f, node);
+    const tc_node *def = x ? ti_def(f->g, x) : NULL;
+    while (def && ti_spectra_moves(def))
+        def = ti_def(f->g, def->in[0]);
+    return def && def->op == TC_OP_sqrt ? def->in[0] : TC_NONE;
+}
+
+static bool is_end(const tc_dataflow *f, const tc_node *node)
+{
+    if (node->op == TC_OP_pow) {
+        tc_tensor by = ti_tensor_of(f->g, node->in[1]);
+        double p = by.data && tc_type_count(by.type) == 1 ? ti_load_f64(by, 0) : 0;
+        return fabs(p) >= 1.0 / 64 && fabs(p) < 1;
+    }
+    return TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt,
+                    TC_OP_rsqrt);
+}
+
+static bool free_to_choose(const finder *d, tc_val v)
+{
+    const tc_dataflow *f = d->f;
+    const tc_node *def = ti_def(f->g, v);
+    tc_dtype t = f->scheme[v].act.dtype;
+    return def && ti_dataflow_is_f32(f, v) && ti_dataflow_quantizes(f, def) && !f->huge[v] &&
+           !f->score[v] && f->level[v] < TC_LEVEL_target && (t == TC_i8 || t == TC_i16);
+}
+
+/* ---- powers ---- */
+
+static bool power(finder *d, tc_val v, int depth, tc_spectral_value *out);
+
+/* The largest of weights that are not negative; 0: some are. */
+static double largest_weight(tc_tensor w)
+{
+    double most = 0;
+    for (int64_t i = 0; i < tc_type_count(w.type); i++) {
+        double x = (double)((const float *)w.data)[i];
+        if (!(x >= 0))
+            return 0;
+        most = fmax(most, x);
+    }
+    return isfinite(most) ? most : 0;
+}
+
+/* Sums over bands: a layer of constant weights, and maybe a bias, that are not negative.  W x, as
+ * spectra_form.c finds it, is one too. */
+static bool bands(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    int left = node->op == TC_OP_matmul;
+    tc_tensor w = ti_tensor_of(d->f->g, node->in[!left]);
+    bool known = w.data && is_fixed(d, node->in[!left]) && w.type->dtype == TC_f32 &&
+                 (!left || (w.type->rank == 2 && ti_type_of(d->f->g, node->in[1])->rank > 1));
+    double lo = 0, hi = 0, gain = known ? largest_weight(w) : 0;
+    tc_spectral_value x;
+    tc_val bias = node->n_in > 2 ? node->in[2] : TC_NONE;
+    if (gain <= 0 || (bias && (!ends_of(d, bias, &lo, &hi) || lo < 0)) ||
+        d->f->scheme[node->out[0]].weight.dtype == TC_none || !power(d, node->in[left], depth, &x))
+        return false;
+    *out = (tc_spectral_value){.most = 1, .more = hi, .factor = 1};
+    out->group = new_group(d, (tc_spectral_group){.good = true, .from = x.group, .gain = gain,
+                                                  .from_most = x.most, .from_more = x.more});
+    return true;
+}
+
+static bool squares(finder *d, const tc_node *node, tc_spectral_value *out)
+{
+    tc_val x = ti_spectra_squared(d->f, node);
+    *out = (tc_spectral_value){.most = 1, .factor = 1};
+    out->group = new_group(d, (tc_spectral_group){.good = true, .part = x, .wide = true,
+                                                  .from = -1});
+    return true;
+}
+
+/* a + b, both powers or one a constant. */
+static bool sum_of(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    double lo, hi;
+    tc_spectral_value y;
+    if (((const tc_attr_alpha *)node->attr)->alpha != 1)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (is_fixed(d, node->in[i])) {
+            if (!ends_of(d, node->in[i], &lo, &hi) || lo < 0 ||
+                !power(d, node->in[1 - i], depth, out))
+                return false;
+            out->more += hi;
+            return true;
+        }
+    if (!power(d, node->in[0], depth, out) || !power(d, node->in[1], depth, &y) ||
+        out->factor != y.factor || !merge(d, out->group, y.group))
+        return false;
+    out->most += y.most;
+    out->more += y.more;
+    return true;
+}
+
+/* hypot of two parts, or of such a size and a constant. */
+static bool size_of(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    double lo, hi;
+    if (is_fixed(d, node->in[1])) {
+        if (!ends_of(d, node->in[1], &lo, &hi) || !power(d, node->in[0], depth, out) ||
+            !d->s->group[ti_spectra_root(d->s, out->group)].size)
+            return false;
+        out->more += fmax(-lo, hi);
+        return true;
+    }
+    int32_t group[2];
+    for (int i = 0; i < 2; i++)
+        group[i] = new_group(d, (tc_spectral_group){.good = true, .part = node->in[i],
+                                                    .wide = true, .size = true, .from = -1});
+    *out = (tc_spectral_value){.most = sqrt(2), .factor = 1, .group = group[0]};
+    return merge(d, group[0], group[1]);
+}
+
+/* A lower bound. */
+static bool bounded(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    double lo = 0, hi = 0;
+    if (node->op == TC_OP_clamp) {
+        const tc_attr_clamp *a = node->attr;
+        if (a->hi < (double)TC_HUGE)
+            return false;
+        hi = fmax(a->lo, 0);
+    } else if (node->op == TC_OP_maximum &&
+               (!is_fixed(d, node->in[1]) || !ends_of(d, node->in[1], &lo, &hi)))
+        return false;
+    if (!power(d, node->in[0], depth, out))
+        return false;
+    out->more += fmax(hi, 0);
+    return true;
+}
+
+static bool total(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    const tc_type *x = ti_type_of(d->f->g, node->in[0]), *y = ti_type_of(d->f->g, node->out[0]);
+    double n = (double)tc_type_count(x) / fmax(1, (double)tc_type_count(y));
+    if (!power(d, node->in[0], depth, out))
+        return false;
+    if (node->op == TC_OP_mean)
+        out->factor /= n;
+    else {
+        out->most *= n;
+        out->more *= n;
+    }
+    return true;
+}
+
+static bool made(finder *d, const tc_node *node, int depth, tc_spectral_value *out)
+{
+    tc_val x;
+    double by = ti_dataflow_factor(d->f, node, &x);
+    if (ti_spectra_rooted(d->f, node)) /* as spectra_form.c makes it */
+        return power(d, ti_spectra_rooted(d->f, node), depth, out);
+    if (ti_spectra_squared(d->f, node))
+        return squares(d, node, out);
+    if (by > 0 && isfinite(by)) {
+        if (!power(d, x, depth, out))
+            return false;
+        out->most *= by;
+        out->more *= by;
+        out->factor *= by;
+        return true;
+    }
+    if (ti_spectra_moves(node))
+        return power(d, node->in[0], depth, out);
+    switch (node->op) {
+    case TC_OP_add:
+        return sum_of(d, node, depth, out);
+    case TC_OP_maximum:
+    case TC_OP_clamp:
+    case TC_OP_relu:
+        return bounded(d, node, depth, out);
+    case TC_OP_sum:
+    case TC_OP_mean:
+        return total(d, node, depth, out);
+    case TC_OP_linear:
+    case TC_OP_matmul:
+        return bands(d, node, depth, out);
+    case TC_OP_hypot:
+        return size_of(d, node, depth, out);
+    default:
+        return false;
+    }
+}
+
+static bool power(finder *d, tc_val v, int depth, tc_spectral_value *out)
+{
+    const tc_dataflow *f = d->f;
+    tc_spectral_value *kept = &d->s->value[v];
+    if (!d->tried[v] && depth < DEEPEST && free_to_choose(d, v)) {
+        tc_spectral_value found = {0};
+        if (made(d, ti_def(f->g, v), depth + 1, &found)) {
+            *kept = found;
+            kept->kind = TC_SPECTRAL_power;
+        }
+    }
+    d->tried[v] = true;
+    *out = *kept;
+    return kept->kind == TC_SPECTRAL_power;
+}
+
+/* ---- parts, and what leads to them ---- */
+
+static bool is_layer(const finder *d, const tc_node *node)
+{
+    return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
+            node->op == TC_OP_conv_transpose || node->op == TC_OP_matmul) &&
+           is_fixed(d, node->in[1]);
+}
+
+/* Made from inputs, state and real values by linear operators. */
+static bool is_linear(finder *d, tc_val v, int depth)
+{
+    const tc_dataflow *f = d->f;
+    const tc_node *node = v ? ti_def(f->g, v) : NULL;
+    if (!node || f->fixed[v] || f->state[v] || !ti_dataflow_quantizes(f, node))
+        return true;
+    if (d->looked[v] || depth > DEEPEST)
+        return d->linear[v];
+    d->looked[v] = true;
+    bool sum = node->op == TC_OP_add || node->op == TC_OP_sub, all = sum || ti_role_moves(node),
+         one = is_layer(d, node) || node->op == TC_OP_neg || node->op == TC_OP_mean ||
+               node->op == TC_OP_sum || node->op == TC_OP_avg_pool || node->op == TC_OP_cumsum;
+    if ((node->op == TC_OP_mul || node->op == TC_OP_div) && is_fixed(d, node->in[1]))
+        one = true;
+    else if (node->op == TC_OP_mul && is_fixed(d, node->in[0]))
+        return d->linear[v] = is_linear(d, node->in[1], depth + 1);
+    bool good = all || one;
+    for (int i = 0; i < (one ? 1 : node->n_in) && good; i++)
+        good = is_linear(d, node->in[i], depth + 1);
+    return d->linear[v] = good;
+}
+
+/* Everything that leads to v, but inputs, has room to spare. */
+static void mark_front(finder *d, tc_val v)
+{
+    const tc_dataflow *f = d->f;
+    const tc_node *node = v ? ti_def(f->g, v) : NULL;
+    if (!v || f->fixed[v] || !ti_dataflow_is_f32(f, v) || d->s->value[v].kind)
+        return;
+    d->s->value[v].kind = TC_SPECTRAL_front;
+    if (!node || f->state[v] || !ti_dataflow_quantizes(f, node))
+        return;
+    for (int i = 0; i < node->n_in; i++)
+        mark_front(d, node->in[i]);
+}
+
+/* The readers of a part besides squares of its group: i32 is not for them. */
+static bool read_by_others(const finder *d, tc_val v)
+{
+    const tc_dataflow *f = d->f;
+    if (f->leaves[v])
+        return true;
+    for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        tc_spectral kind = node->n_out == 1 ? d->s->value[node->out[0]].kind : TC_SPECTRAL_none;
+        if (kind != TC_SPECTRAL_power && kind != TC_SPECTRAL_part && node->op != TC_OP_abs)
+            return true;
+    }
+    return false;
+}
+
+/* The parts of a group, back to the layer that makes them; below: the factor has been passed. */
+static void mark_parts(finder *d, tc_val v, int32_t root, bool below)
+{
+    const tc_dataflow *f = d->f;
+    const tc_node *node = ti_def(f->g, v);
+    tc_spectral_value *value = &d->s->value[v];
+    tc_spectral_group *group = &d->s->group[root];
+    bool constant = !v || f->fixed[v] || !ti_dataflow_is_f32(f, v);
+    if (constant || value->kind == TC_SPECTRAL_part) {
+        group->good = group->good && (constant || ti_spectra_root(d->s, value->group) == root);
+        return;
+    }
+    *value = (tc_spectral_value){.kind = TC_SPECTRAL_part, .group = root};
+    group->good = group->good && f->level[v] < TC_LEVEL_target;
+    if (!node || f->state[v] || !ti_dataflow_quantizes(f, node) || f->huge[v]) {
+        group->wide = false;
+        return;
+    }
+    if (ti_spectra_moves(node) || node->op == TC_OP_neg || node->op == TC_OP_cat ||
+        node->op == TC_OP_stack) {
+        for (int i = 0; i < node->n_in; i++)
+            mark_parts(d, node->in[i], root, below);
+        return;
+    }
+    bool factor = node->op == TC_OP_mul && !group->scaled && !below &&
+                  (is_fixed(d, node->in[0]) || is_fixed(d, node->in[1]));
+    if (factor) {
+        group->scaled = v;
+        mark_parts(d, node->in[is_fixed(d, node->in[0])], root, true);
+        return;
+    }
+    group->direct = group->direct || !below;
+    group->wide = group->wide && is_layer(d, node);
+    for (int i = 0; i < node->n_in; i++)
+        mark_front(d, node->in[i]);
+}
+
+/* Of a power: what reads it is a power of a good group, or an end. */
+static bool reads_powers(const finder *d, const tc_node *node)
+{
+    tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
+    const tc_spectral_value *value = v ? &d->s->value[v] : NULL;
+    bool power = value && value->kind == TC_SPECTRAL_power &&
+                 d->s->group[ti_spectra_root(d->s, value->group)].good;
+    return power || is_end(d->f, node);
+}
+
+/* Groups that are no front ends, or whose values others read, and those that depend on them. */
+static void find_good(finder *d)
+{
+    const tc_dataflow *f = d->f;
+    tc_spectra *s = d->s;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (tc_val v = 1; v < f->g->n_val; v++) {
+            if (s->value[v].kind != TC_SPECTRAL_power)
+                continue;
+            tc_spectral_group *group = &s->group[ti_spectra_root(s, s->value[v].group)];
+            bool good = group->good &&
+                        (group->from < 0 || s->group[ti_spectra_root(s, group->from)].good);
+            for (uint32_t u = f->first[v]; good && u < f->first[v + 1]; u++)
+                good = reads_powers(d, f->use[u].node);
+            changed = changed || good != group->good;
+            group->good = good;
+        }
+    }
+}
+
+/* Values of groups that are not good are none. */
+static void clear_bad(finder *d)
+{
+    tc_spectra *s = d->s;
+    for (tc_val v = 1; v < d->f->g->n_val; v++) {
+        tc_spectral_value *value = &s->value[v];
+        if (value->kind != TC_SPECTRAL_none)
+            value->group = ti_spectra_root(s, value->group);
+        if (value->kind != TC_SPECTRAL_none && !s->group[value->group].good)
+            *value = (tc_spectral_value){.kind = TC_SPECTRAL_none};
+        s->any = s->any || value->kind == TC_SPECTRAL_power;
+    }
+}
+
+/* ---- logarithms ---- */
+
+/* One octave of a part, in the unit of the logarithm. */
+static double octave_of(const finder *d, const tc_node *node)
+{
+    const tc_spectral_value *x = &d->s->value[node->in[0]];
+    if (x->kind != TC_SPECTRAL_power)
+        return 0;
+    int32_t group = x->group;
+    while (d->s->group[group].from >= 0)
+        group = ti_spectra_root(d->s, d->s->group[group].from);
+    double one = node->op == TC_OP_log2                                ? 1
+                 : node->op == TC_OP_log || node->op == TC_OP_log1p    ? log(2)
+                 : node->op == TC_OP_log10                             ? log10(2)
+                                                                       : 0;
+    return d->s->group[group].size ? one : 2 * one;
+}
+
+/* What is louder than calibration by PART_ROOM moves logarithms up, and sums with them. */
+static void leave_room(finder *d)
+{
+    const tc_graph *g = d->f->g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->n_out != 1 || !node->n_in || !ti_dataflow_quantizes(d->f, node))
+            continue;
+        tc_spectral_value *y = &d->s->value[node->out[0]], *x = &d->s->value[node->in[0]];
+        tc_val other;
+        double by = ti_dataflow_factor(d->f, node, &other), octave = octave_of(d, node);
+        bool sum = node->op == TC_OP_add || node->op == TC_OP_sub;
+        if (octave > 0)
+            y->above = octave * log2(PART_ROOM);
+        else if (by != 0 && isfinite(by)) {
+            const tc_spectral_value *v = &d->s->value[other];
+            y->above = by > 0 ? by * v->above : -by * v->below;
+            y->below = by > 0 ? by * v->below : -by * v->above;
+        } else if (sum && ((const tc_attr_alpha *)node->attr)->alpha == 1) {
+            const tc_spectral_value *z = &d->s->value[node->in[1]];
+            y->above = fmax(x->above, z->above);
+            y->below = fmax(x->below, z->below);
+        } else if (ti_spectra_moves(node) || node->op == TC_OP_amax || node->op == TC_OP_amin ||
+                   node->op == TC_OP_maximum || node->op == TC_OP_minimum) {
+            y->above = x->above;
+            y->below = x->below;
+        }
+    }
+}
+
+static void look_back(finder *d)
+{
+    const tc_graph *g = d->f->g;
+    tc_spectral_value unused;
+    for (size_t k = 0; k < g->n_node; k++)
+        if (is_end(d->f, g->node[k]) && ti_dataflow_quantizes(d->f, g->node[k]) &&
+            d->f->level[g->node[k]->out[0]] < TC_LEVEL_node)
+            power(d, g->node[k]->in[0], 0, &unused);
+}
+
+tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
+{
+    size_t n = f->g->n_val + 1;
+    tc_spectra s = {.value = tc_new_n(&ctx->scratch, tc_spectral_value, n)};
+    finder d = {ctx, f, &s, tc_new_n(&ctx->scratch, bool, n), tc_new_n(&ctx->scratch, bool, n),
+                tc_new_n(&ctx->scratch, bool, n)};
+    if (f->config->anchor || f->config->plain_spectra)
+        return s;
+    look_back(&d);
+    for (size_t i = 0; i < s.n_group; i++)
+        if (s.group[i].from < 0 && !is_linear(&d, s.group[i].part, 0))
+            s.group[ti_spectra_root(&s, (int32_t)i)].good = false;
+    find_good(&d);
+    clear_bad(&d);
+    for (size_t i = 0; i < s.n_group; i++) {
+        int32_t root = ti_spectra_root(&s, (int32_t)i);
+        if (s.group[i].from < 0 && s.group[root].good)
+            mark_parts(&d, s.group[i].part, root, false);
+    }
+    for (size_t i = 0; i < s.n_group; i++)
+        s.group[i].wide = s.group[i].wide && !(s.group[i].scaled && s.group[i].direct);
+    for (tc_val v = 1; v < f->g->n_val; v++)
+        if (s.value[v].kind == TC_SPECTRAL_part && read_by_others(&d, v))
+            s.group[s.value[v].group].wide = false;
+    find_good(&d);
+    s.any = false;
+    clear_bad(&d);
+    leave_room(&d);
+    return s;
+}
+
+/* ---- settings ---- */
+
+tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own)
+{
+    const tc_spectral_value *value = &s->value[v];
+    tc_setting setting = *own;
+    setting.symmetric = true;
+    setting.floor = TC_LEAST_SCALE;
+    bool part = value->kind == TC_SPECTRAL_part, small = part && !s->group[value->group].size;
+    setting.headroom = small ? PART_ROOM : ROOM;
+    setting.dtype = TC_i16;
+    setting.qmin = -32767;
+    setting.qmax = 32767;
+    setting.observer = TC_OBSERVER_mse;
+    if (part && s->group[value->group].wide) {
+        setting.dtype = TC_i32;
+        setting.qmax = INT32_MAX;
+        setting.qmin = -setting.qmax;
+    } else if (value->kind == TC_SPECTRAL_power) { /* ti_spectra_scale(): these only tell groups
+                                                      apart */
+        setting.dtype = TC_i32;
+        setting.qmin = 0;
+        setting.qmax = INT32_MAX;
+        setting.observer = TC_OBSERVER_fixed;
+        setting.scale = 1 + value->group;
+        setting.zero = 0;
+    }
+    return setting;
+}
+
+double ti_spectra_factor(const tc_dataflow *f, tc_val part, tc_val *x)
+{
+    const tc_node *node = ti_def(f->g, part);
+    bool first = f->fixed[node->in[0]];
+    tc_tensor t = ti_tensor_of(f->g, node->in[!first]);
+    double most = 0;
+    *x = node->in[first];
+    for (int64_t i = 0; t.data && i < tc_type_count(t.type); i++)
+        most = fmax(most, fabs((double)((const float *)t.data)[i]));
+    return most > 0 ? (double)(float)(most / FACTOR_TOP) : 0;
+}
+
+/* ---- domains ---- */
+
+void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out)
+{
+    out->n_group = s->any ? s->n_group : 0;
+    out->group = tc_new_n(&ctx->arena, tc_spectral_scale, out->n_group + 1);
+    for (tc_val v = 1; s->any && v < f->g->n_val; v++)
+        if (out->of[v] >= 0) {
+            tc_domain *d = &out->domain[out->of[v]];
+            d->above = fmax(d->above, s->value[v].above);
+            d->below = fmax(d->below, s->value[v].below);
+        }
+    for (tc_val v = 1; s->any && v < f->g->n_val; v++)
+        if (out->of[v] >= 0 && s->value[v].kind) {
+            const tc_spectral_value *value = &s->value[v];
+            tc_domain *d = &out->domain[out->of[v]];
+            d->spectral = value->kind;
+            d->spectral_group = value->group;
+            d->most = fmax(d->most, value->most);
+            d->more = fmax(d->more, value->more);
+            d->spectral_factor = value->factor;
+        }
+    for (size_t i = 0; i < out->n_group; i++) {
+        const tc_spectral_group *group = &s->group[i];
+        out->group[i] = (tc_spectral_scale){.from = group->from < 0 ? -1 : ti_spectra_root(s, group->from),
+                                            .size = group->size, .gain = group->gain, .most = group->from_most,
+                                            .more = group->from_more, .part = -1};
+        if (group->from >= 0 || group->same != (int32_t)i || !group->good)
+            continue;
+        out->group[i].part = out->of[group->part];
+        tc_val x;
+        if (!group->wide || !group->scaled)
+            continue;
+        tc_domain *d = &out->domain[out->of[group->scaled]];
+        double factor = ti_spectra_factor(f, group->scaled, &x);
+        if (d->base < 0 && factor > 0 && &out->domain[out->of[x]] != d) {
+            d->base = out->of[x];
+            d->factor = ldexp(factor, FACTOR_BITS);
+        }
+    }
+}
+
+/* The largest result of a layer, for any input codes; 0: it is none. */
+static double reach_of(const tc_graph *g, const tc_node *node, const tc_domains *domains)
+{
+    if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear))
+        return 0;
+    tc_tensor w = ti_tensor_of(g, node->in[1]),
+              b = ti_tensor_of(g, node->n_in > 2 ? node->in[2] : TC_NONE);
+    int32_t of = domains->of[node->in[0]];
+    if (!w.data || w.type->dtype != TC_f32 || of < 0)
+        return 0;
+    const tc_domain *x = &domains->domain[of];
+    int64_t n = w.type->rank > 1 ? w.type->dim[0] : 1, k = tc_type_count(w.type) / n;
+    double most = 0, codes = fmax((double)(x->setting.qmax - x->zero),
+                                  (double)(x->zero - x->setting.qmin));
+    for (int64_t c = 0; c < n; c++) {
+        double sum = 0, bias = b.data ? fabs(ti_load_f64(b, c)) : 0;
+        for (int64_t i = 0; i < k; i++)
+            sum += fabs((double)((const float *)w.data)[c * k + i]);
+        most = fmax(most, sum * codes * x->scale * 1.02 + bias); /* weights are rounded */
+    }
+    return most;
+}
+
+void ti_spectra_parts(const tc_graph *g, tc_domains *domains)
+{
+    for (size_t d = 0; d < domains->n; d++) {
+        tc_domain *domain = &domains->domain[d];
+        bool known = domain->spectral == TC_SPECTRAL_part && domain->setting.dtype == TC_i32 &&
+                     domain->base < 0 && domain->joined < 0;
+        double most = 0;
+        for (size_t i = 0; i < domain->n_val && known; i++) {
+            const tc_node *node = ti_def(g, domain->val[i]);
+            double reach = reach_of(g, node, domains);
+            bool made = node && domains->looks[domain->val[i]] && node->op != TC_OP_neg &&
+                        node->op != TC_OP_cat && node->op != TC_OP_stack;
+            known = !made || reach > 0;
+            most = fmax(most, reach);
+        }
+        if (known && most > 0)
+            domain->scale = fmax(domain->scale, (double)(float)(most / (WIDE_TOP - 1)));
+    }
+}
+
+/* The observed range of a part. */
+static double seen_of(const tc_domains *domains, const tc_domain *part)
+{
+    double factor = 1;
+    while (part->base >= 0 || part->joined >= 0) {
+        factor *= part->joined >= 0 ? 1 : ldexp(part->factor, -FACTOR_BITS) * FACTOR_TOP;
+        part = &domains->domain[part->joined >= 0 ? part->joined : part->base];
+    }
+    return factor * fmax(-part->lo, part->hi);
+}
+
+/* The unit of a group: the largest square, or the largest sum of a layer; and its scale. */
+static void scale_group(tc_domains *domains, size_t i)
+{
+    tc_spectral_scale *g = &domains->group[i];
+    if (g->scale > 0)
+        return;
+    double step = 0, top_code = g->from >= 0 || g->size ? BAND_TOP - 1 : POWER_TOP;
+    if (g->from >= 0) {
+        scale_group(domains, (size_t)g->from);
+        g->unit = g->gain * (g->most * domains->group[g->from].unit + g->more);
+    } else if (g->part >= 0) {
+        const tc_domain *part = &domains->domain[g->part];
+        while (part->joined >= 0)
+            part = &domains->domain[part->joined];
+        double top = part->setting.dtype == TC_i32 ? WIDE_TOP : 32767;
+        step = g->size ? part->scale : part->scale * part->scale;
+        double most = top * part->scale, seen = PART_ROOM * seen_of(domains, part);
+        if (!g->size && part->setting.dtype == TC_i32 && seen > 0)
+            most = fmin(most, seen);
+        g->unit = g->size ? most : most * most;
+    }
+    for (size_t d = 0; d < domains->n; d++) {
+        const tc_domain *domain = &domains->domain[d];
+        if (domain->spectral == TC_SPECTRAL_power && domain->spectral_group == (int32_t)i)
+            g->scale = fmax(g->scale, (domain->most * g->unit + domain->more) /
+                                          (domain->spectral_factor * top_code));
+    }
+    if (step > 0)
+        g->scale = ldexp(step, (int)fmax(0, ceil(log2(g->scale / step) - 1e-9)));
+}
+
+void ti_spectra_powers(tc_domains *domains)
+{
+    for (size_t i = 0; i < domains->n_group; i++)
+        domains->group[i].scale = 0;
+    for (size_t d = 0; d < domains->n; d++) {
+        tc_domain *domain = &domains->domain[d];
+        if (domain->spectral != TC_SPECTRAL_power)
+            continue;
+        tc_spectral_scale *g = &domains->group[domain->spectral_group];
+        scale_group(domains, (size_t)domain->spectral_group);
+        domain->scale = (double)(float)(g->scale * domain->spectral_factor);
+        domain->zero = 0;
+        domain->setting.qmax = (int64_t)fmin(
+            INT32_MAX, ceil((domain->most * g->unit + domain->more) / domain->scale));
+    }
+}

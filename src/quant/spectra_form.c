@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* spectra_form.c -- power spectra in the form that spectra.c gives types to.
+ *
+ *   square(move(sqrt(x)))  =  move(x)
+ *   clamp(x, lo, inf)      =  maximum(x, lo)      whose lo is a code of its own, never 0
+ *   relu(x)                =  x
+ *   |x| * |x|              =  x * x
+ *   W x                    =  linear(x', W)'
+ *   log(x * x + y * y + c) =  2 log(hypot(hypot(x, y), sqrt(c)))
+ *
+ * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93. */
+#include "spectra.h"
+
+#include <math.h>
+
+#include "../ir/build.h"
+#include "../num/load.h"
+
+typedef struct forming {
+    const tc_dataflow *f;
+    const tc_spectra *s;
+} forming;
+
+/* The moves from the root to v, over `x` instead of the root. */
+static tc_val moved(tc_build *b, const tc_graph *from, tc_val v, tc_val x)
+{
+    const tc_node *node = ti_def(from, v);
+    if (node->op == TC_OP_sqrt)
+        return x;
+    x = moved(b, from, node->in[0], x);
+    return x ? ti_b_op(b, node->op, node->attr, &x, 1) : x;
+}
+
+/* W x, x [.., k, n], as a layer of its columns. */
+static tc_val layered(tc_build *b, tc_val w, tc_val x)
+{
+    int rank = ti_b_type(b, x)->rank;
+    int64_t perm[TC_MAX_RANK];
+    for (int i = 0; i < rank; i++)
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+    x = ti_b_permute(b, x, perm);
+    x = x ? ti_b_op(b, TC_OP_linear, NULL, (tc_val[]){x, w}, 2) : x;
+    return x ? ti_b_permute(b, x, perm) : x;
+}
+
+static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const forming *w = rw->user;
+    tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
+    if (!v || w->s->value[v].kind != TC_SPECTRAL_power)
+        return TC_OK;
+    tc_val part = ti_spectra_squared(w->f, node), x = ti_spectra_rooted(w->f, node);
+    tc_build b = ti_build_instead(rw, node);
+    if (x)
+        x = moved(&b, rw->from, part, rw->now[x]);
+    else if (part && part != node->in[0])
+        x = ti_b_mul(&b, rw->now[part], rw->now[part]);
+    else if (node->op == TC_OP_matmul)
+        x = layered(&b, ti_b_in(&b, 0), ti_b_in(&b, 1));
+    else if (node->op == TC_OP_relu)
+        x = ti_b_in(&b, 0);
+    else if (node->op == TC_OP_clamp) {
+        double lo = ((const tc_attr_clamp *)node->attr)->lo;
+        x = lo > 0 ? ti_b_maximum(&b, ti_b_in(&b, 0), ti_b_scalar(&b, TC_f32, lo)) : ti_b_in(&b, 0);
+    }
+    if (b.status != TC_OK || !x)
+        return b.status;
+    return ti_rewrite_with(rw, node, x, done);
+}
+
+/* ---- logarithms of sizes ---- */
+
+/* The two parts whose squares v adds. */
+static bool parts_of(const forming *w, const tc_node *node, tc_val part[2])
+{
+    const tc_graph *g = w->f->g;
+    const tc_attr_axes *axes = node->op == TC_OP_sum ? node->attr : NULL;
+    if (axes) {
+        const tc_type *t = ti_type_of(g, node->in[0]);
+        part[0] = part[1] = ti_spectra_squared(w->f, ti_def(g, node->in[0]));
+        return part[0] && axes->axes.n == 1 && t->dim[axes->axes.v[0]] == 2;
+    }
+    for (int i = 0; i < 2 && node->op == TC_OP_add; i++) {
+        const tc_node *def = ti_def(g, node->in[i]);
+        part[i] = def ? ti_spectra_squared(w->f, def) : TC_NONE;
+    }
+    return node->op == TC_OP_add && part[0] && part[1];
+}
+
+/* The number that is added to v's power or bounds it; 0: none. */
+static double floor_of(const forming *w, const tc_node *node)
+{
+    tc_tensor t = node->op == TC_OP_add || node->op == TC_OP_maximum
+                      ? ti_tensor_of(w->f->g, node->in[1])
+                      : (tc_tensor){NULL, NULL};
+    return t.data && tc_type_count(t.type) == 1 ? ti_load_f64(t, 0) : 0;
+}
+
+/* v, a power, as a size: its square root.  to NULL: only whether it can be. */
+static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *rw, tc_val *out)
+{
+    const tc_node *node = ti_def(w->f->g, v);
+    const tc_spectral_group *group = &w->s->group[w->s->value[v].group];
+    tc_val part[2];
+    if (w->s->value[v].kind != TC_SPECTRAL_power || group->from >= 0 || group->size ||
+        !group->wide || w->s->value[v].factor != 1)
+        return false;
+    if (parts_of(w, node, part)) {
+        const tc_attr_axes *a = node->op == TC_OP_sum ? node->attr : NULL;
+        tc_val x[2] = {TC_NONE, TC_NONE};
+        for (int i = 0; to && i < 2; i++) {
+            x[i] = rw->now[part[i]];
+            if (a)
+                x[i] = ti_b_slice(to, x[i], a->axes.v[0], i, i + 1, 1);
+            if (a && !a->keepdim)
+                x[i] = ti_b_reshape(to, x[i], ti_type_of(rw->from, v)->rank,
+                                 ti_type_of(rw->from, v)->dim);
+        }
+        if (to)
+            *out = ti_b_op(to, TC_OP_hypot, NULL, x, 2);
+        return true;
+    }
+    double least = floor_of(w, node);
+    bool moves = ti_spectra_moves(node);
+    if ((!moves && !(least > 0)) || !as_size(w, node->in[0], to, rw, out))
+        return false;
+    if (!to || !*out)
+        return true;
+    if (moves)
+        *out = ti_b_op(to, node->op, node->attr, out, 1);
+    else
+        *out = ti_b_op(to, node->op == TC_OP_add ? TC_OP_hypot : TC_OP_maximum, NULL,
+                       (tc_val[]){*out, ti_b_scalar(to, TC_f32, sqrt(least))}, 2);
+    return true;
+}
+
+static tc_status take_log(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const forming *w = rw->user;
+    bool log = node->op == TC_OP_log || node->op == TC_OP_log2 || node->op == TC_OP_log10;
+    tc_val x = TC_NONE;
+    if (!log || !ti_dataflow_quantizes(w->f, node) || !as_size(w, node->in[0], NULL, rw, &x))
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    as_size(w, node->in[0], &b, rw, &x);
+    x = x ? ti_b_mul_n(&b, ti_b_op(&b, node->op, node->attr, &x, 1), 2) : x;
+    return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
+}
+
+/* Roots, and their moves, that nothing reads any more. */
+static tc_status drop_unread(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    bool *any = rw->user;
+    *done = node->n_out == 1 && node->n_in > 0 && !rw->readers[node->out[0]];
+    *any = *any || *done;
+    return TC_OK;
+}
+
+/* One rewriter over the spectra that there are. */
+static tc_status form(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                      tc_rewriter *rewriter, bool *found)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_graph was = *ti_main(module); /* rewriting replaces its contents */
+    tc_dataflow f = ti_dataflow_of(ctx, ti_main(module), config, NULL);
+    tc_spectra s = ti_spectra_find(ctx, &f);
+    forming w = {&f, &s};
+    f.g = &was;
+    *found = s.any;
+    tc_status status = s.any ? ti_rewrite_graph(ti_main(module), &rewriter, 1, &w) : TC_OK;
+    ti_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
+
+tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *found)
+{
+    static tc_rewriter *const sweepers[] = {drop_unread};
+    TC_TRY(form(ctx, module, config, take, found));
+    if (!*found)
+        return TC_OK;
+    TC_TRY(form(ctx, module, config, take_log, found));
+    for (bool any = true; any;) {
+        any = false;
+        TC_TRY(ti_rewrite_graph(ti_main(module), sweepers, TC_COUNT(sweepers), &any));
+    }
+    return TC_OK;
+}
