@@ -15,7 +15,7 @@
 #include "checker.h"
 #include "dataset.h"
 #include "passes.h"
-#include "proof.h"
+#include "proof_record.h"
 #include "tosac/tosac.h"
 
 typedef struct tc_compile_request {
