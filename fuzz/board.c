@@ -2,7 +2,7 @@
 /* board.c -- a board of one's own: read, then its target and its system. */
 #include "fuzz.h"
 
-#include "drive/board.h"
+#include "board/board.h"
 #include "npu/system.h"
 
 static void body(tc_ctx *ctx, tc_bytes bytes)

@@ -11,6 +11,7 @@
 #include "../base/json_out.h"
 #include "../drive/model.h"
 #include "../ir/rewrite.h"
+#include "../proof/proof.h"
 #include "../tidy/tidy.h"
 
 enum { TRIES = 24, OF_A_KIND = 3, NAMED = 2 };

@@ -2,6 +2,7 @@
 /* change_settings.c -- the same model by other settings: of the back end, of memories, of
  * quantization. */
 #include "advise.h"
+#include "../proof/proof.h"
 
 
 /* ---- the back end ---- */

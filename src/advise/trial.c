@@ -8,6 +8,7 @@
 #include "../drive/core_cost.h"
 #include "../drive/model.h"
 #include "../ir/verify.h"
+#include "../proof/proof.h"
 
 /* ---- a program in figures ---- */
 

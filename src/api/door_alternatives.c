@@ -5,9 +5,10 @@
  * file; only figures are kept of it. */
 #include "../base/attempt.h"
 #include "../base/enter.h"
-#include "../drive/board_fit.h"
+#include "../board/board_fit.h"
 #include "../drive/model.h"
-#include "../drive/output_files.h"
+#include "../output/output_files.h"
+#include "../proof/proof.h"
 #include "../read/read_options.h"
 
 #include <math.h>

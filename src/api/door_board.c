@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_board.c -- boards, and what fits them. */
 #include "../base/enter.h"
-#include "../drive/board_fit.h"
+#include "../board/board_fit.h"
 
 /* ---- boards ---- */
 

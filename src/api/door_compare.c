@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_compare.c -- two forms of a program on the same data. */
 #include "../base/enter.h"
-#include "../drive/comparison.h"
+#include "../proof/comparison.h"
 
 tc_status tc_compare_models(tc_ctx *ctx, const tc_model *a, const tc_model *b, tc_dataset *data,
                             tc_comparison **out)

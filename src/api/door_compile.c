@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_compile.c -- compile for callers. */
 #include "../base/enter.h"
-#include "../drive/board.h"
+#include "../board/board.h"
 #include "../drive/goal_search.h"
 #include "../drive/driver.h"
 #include "../drive/many_sizes.h"
 #include "../drive/model.h"
 #include "../drive/own_backend.h"
-#include "../drive/payload.h"
+#include "../output/payload.h"
 #include "../drive/price.h"
 
 static const char *const *copy_texts(tc_ctx *ctx, const char *const *text, size_t n)

@@ -5,8 +5,9 @@
 #include "../base/enter.h"
 #include "../drive/verdicts.h"
 #include "../drive/driver.h"
-#include "../drive/etrecord.h"
+#include "../output/etrecord.h"
 #include "../drive/model.h"
+#include "../proof/proof.h"
 
 const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n)
 {

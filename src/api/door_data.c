@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_data.c -- samples as callers bring them. */
 #include "../base/enter.h"
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../drive/model.h"
 
 static tc_status take_files(tc_ctx *ctx, const char *const *path, size_t n, tc_dataset **out)

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../base/enter.h"
-#include "../drive/labels.h"
+#include "../data/labels.h"
 #include "../drive/model.h"
 #include "../text/scores.h"
 

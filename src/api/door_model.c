@@ -2,7 +2,7 @@
 /* door_model.c -- models: read, asked, run through passes, written. */
 #include "../drive/model.h"
 
-#include "../drive/region_ports.h"
+#include "../output/region_ports.h"
 
 #include "../emit/emit.h"
 #include "../ir/ir_text.h"

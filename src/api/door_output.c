@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_output.c -- the files that come out. */
 #include "../base/enter.h"
-#include "../drive/output_files.h"
+#include "../output/output_files.h"
 
 const char *tc_output_name(tc_output kind)
 {

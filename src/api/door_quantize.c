@@ -3,12 +3,13 @@
 #include "../base/attempt.h"
 #include "../ir/verify.h"
 #include "../drive/data_fit.h"
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
 #include "../drive/own_backend.h"
 #include "../drive/road.h"
 #include "../drive/typed_cost.h"
+#include "../proof/proof.h"
 
 typedef struct quantizing {
     tc_ctx *ctx;

@@ -6,7 +6,7 @@
 #include "../run/exec.h"
 #include "../run/parallel_samples.h"
 
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../base/enter.h"
 #include "../drive/model.h"
 #include "../drive/road.h"

@@ -4,7 +4,7 @@
 
 #include "../wire/file.h"
 #include "../base/enter.h"
-#include "../drive/bundle.h"
+#include "../output/bundle.h"
 #include "../drive/model.h"
 #include "../cost/stream.h"
 

@@ -99,11 +99,11 @@ void ti_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
 /* What there is to say of a cause, or NULL. */
 const char *ti_profile_hint(tc_npu_cause cause);
 
-/* drive/profile_streams.c: the command streams in a file; of a compiled model, with Vela's notes;
+/* profile/profile_streams.c: the command streams in a file; of a compiled model, with Vela's notes;
  * or an estimate of it without a stream. */
 TC_MUST_USE tc_status ti_profile_of_file(tc_ctx *ctx, const char *path,
                                          const tc_profile_options *o, tc_profile **out);
-/* drive/profile_etdump.c: what a device took, beside the streams of `program`. */
+/* profile/profile_etdump.c: what a device took, beside the streams of `program`. */
 TC_MUST_USE tc_status ti_profile_measured(tc_ctx *ctx, tc_profile *p, const char *path, tc_bytes program,
                                           const tc_profile_options *o);
 TC_MUST_USE tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);

@@ -3,7 +3,7 @@
 #ifndef TC_DATA_FIT_H
 #define TC_DATA_FIT_H
 
-#include "dataset.h"
+#include "../data/dataset.h"
 
 /* Says where data cannot be what the model's first batch norm has seen, and where it is invented.
  * model: as it was read, before its norms go into weights; it stays as it is. */

@@ -13,7 +13,7 @@
 #include "../split/split.h"
 #include "../target/target.h"
 #include "checker.h"
-#include "dataset.h"
+#include "../data/dataset.h"
 #include "passes.h"
 #include "proof_record.h"
 #include "tosac/tosac.h"

@@ -15,7 +15,7 @@
 #include "../base/attempt.h"
 #include "../num/load.h"
 #include "core_cost.h"
-#include "labels.h"
+#include "../data/labels.h"
 #include "model.h"
 #include "price.h"
 

@@ -7,7 +7,7 @@
  * numbers. */
 #include "many_sizes.h"
 
-#include "dataset.h"
+#include "../data/dataset.h"
 #include "road.h"
 
 #include "../ir/settle.h"

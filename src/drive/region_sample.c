@@ -11,7 +11,7 @@
 #include "../run/eval.h"
 #include "../run/exec.h"
 #include "checker.h"
-#include "dataset.h"
+#include "../data/dataset.h"
 #include "model.h"
 
 enum { FEW_NUMBERS = 20000, MANY_NUMBERS = 1 << 25, MOST_INVENTED = 256 << 20 };

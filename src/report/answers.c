@@ -2,8 +2,8 @@
 /* answers.c -- how often the model and its compiled program are right, by labels of the samples. */
 #include "report.h"
 
-#include "../drive/dataset.h"
-#include "../drive/inner_values.h"
+#include "../data/dataset.h"
+#include "../proof/inner_values.h"
 
 enum { SAMPLES = 256 };
 

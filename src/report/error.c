@@ -2,9 +2,9 @@
 /* error.c -- how far every value is from the model's own: typed, and as the target computes it. */
 #include "report.h"
 
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../drive/model.h"
-#include "../drive/inner_values.h"
+#include "../proof/inner_values.h"
 #include "../num/type.h"
 
 enum { SAMPLES = 8 };

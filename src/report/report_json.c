@@ -2,7 +2,7 @@
 /* report_json.c -- the report's content as JSON: doc/schema/report.json describes every member. */
 #include "report.h"
 
-#include "../drive/board_fit.h"
+#include "../board/board_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include "../base/json_out.h"
 #include "../drive/model.h"
 #include "../machine/npu_machine.h"
+#include "../proof/proof.h"
 
 /* "tosa_conv2d" is "conv2d" to people. */
 static const char *bare(const char *op)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "../drive/dataset.h"
+#include "../data/dataset.h"
 #include "../drive/model.h"
 #include "../drive/road.h"
 #include "../num/load.h"

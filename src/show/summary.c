@@ -4,7 +4,8 @@
 #include "../drive/many_sizes.h"
 #include "../drive/driver.h"
 #include "../base/json_out.h"
-#include "../drive/board_fit.h"
+#include "../board/board_fit.h"
+#include "../proof/proof.h"
 #include "../read/pte_needs.h"
 #include "../target/cortexm_call.h"
 

@@ -9,8 +9,8 @@
 
 #include "run/eval.h"
 #include "drive/driver.h"
-#include "drive/payload.h"
-#include "drive/proof.h"
+#include "output/payload.h"
+#include "proof/proof.h"
 #include "drive/program_file.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../src/drive/board_fit.h"
+#include "../../src/board/board_fit.h"
 #include "../../src/read/pte_needs.h"
 #include "tosac/tosac.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../../src/drive/driver.h"
+#include "../../src/proof/proof.h"
 #include "../../src/base/json_out.h"
 #include "ir/ir_text.h"
 #include "ir/verify.h"
