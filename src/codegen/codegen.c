@@ -211,18 +211,20 @@ static void prepare(tc_hw *hw)
     run(hw, steps, TC_COUNT(steps));
 }
 
-/* What the program is expected to cost without cascades. */
-static attempt priced_plain(const tc_hw *hw)
+/* What the program is expected to cost; whole: its SRAM without cascades. */
+static attempt priced_best(const tc_hw *hw, int64_t *whole)
 {
-    attempt out;
-    tc_hw base = *hw;
-    base.counts = true;
-    try_turns(&base, 0, false, &out);
-    return out;
+    attempt plain;
+    tc_hw *base = tc_new(hw->arena, tc_hw);
+    *base = *hw;
+    base->counts = true;
+    try_turns(base, 0, false, &plain);
+    *whole = plain.sram;
+    return plain.hw.refused ? plain : *best_attempt(base);
 }
 
-/* The region with wider channels, where it has some and they cost less, in no more memory; else as it
- * is. */
+/* The region with wider channels, where it has some and they cost less, in no more memory, with cascades
+ * or without; else as it is. */
 static tc_hw *select_cheapest(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                               bool counts)
 {
@@ -238,10 +240,11 @@ static tc_hw *select_cheapest(tc_ctx *ctx, const tc_codegen_options *options, co
     prepare(wide);
     if (wide->refused || !wide->wider)
         return plain;
-    attempt a = priced_plain(plain), b = priced_plain(wide);
+    int64_t whole_a, whole_b;
+    attempt a = priced_best(plain, &whole_a), b = priced_best(wide, &whole_b);
     if (a.hw.refused || b.hw.refused)
         return plain;
-    bool less = b.cycles < a.cycles && b.sram <= a.sram;
+    bool less = b.cycles < a.cycles && (b.sram <= a.sram || whole_b <= whole_a);
     tc_hw *best = less ? wide : plain;
     ti_hw_tell_form(best, &(tc_codegen_form){.name = ti_form_name(TC_SEL_CHANNELS),
                                              .places = 1,
