@@ -7,6 +7,7 @@
  *   |x| * |x|              =  x * x
  *   W x                    =  linear(x', W)'
  *   log(x * x + y * y + c) =  2 log(hypot(hypot(x, y), sqrt(c)))
+ *   sqrt(x * x + y * y)    =  hypot(x, y)         before bands and a logarithm
  *
  * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93. */
 #include "spectra.h"
@@ -43,12 +44,28 @@ static tc_val layered(tc_build *b, tc_val w, tc_val x)
     return x ? ti_b_permute(b, x, perm) : x;
 }
 
+/* W sqrt(x), x a power: likewise. */
+static tc_status left_of_root(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const forming *w = rw->user;
+    const tc_node *def = node->op == TC_OP_matmul ? ti_def(w->f->g, node->in[1]) : NULL;
+    while (def && ti_spectra_moves(def))
+        def = ti_def(w->f->g, def->in[0]);
+    if (!def || def->op != TC_OP_sqrt || w->s->value[def->in[0]].kind != TC_SPECTRAL_power ||
+        !w->f->fixed[node->in[0]] || ti_type_of(w->f->g, node->in[0])->rank != 2 ||
+        ti_type_of(w->f->g, node->in[1])->rank < 2)
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    tc_val x = layered(&b, rw->now[node->in[0]], rw->now[node->in[1]]);
+    return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
+}
+
 static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const forming *w = rw->user;
     tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
     if (!v || w->s->value[v].kind != TC_SPECTRAL_power)
-        return TC_OK;
+        return left_of_root(rw, node, done);
     tc_val part = ti_spectra_squared(w->f, node), x = ti_spectra_rooted(w->f, node);
     tc_build b = ti_build_instead(rw, node);
     if (x)
@@ -56,7 +73,7 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     else if (part && part != node->in[0])
         x = ti_b_mul(&b, rw->now[part], rw->now[part]);
     else if (node->op == TC_OP_matmul)
-        x = layered(&b, ti_b_in(&b, 0), ti_b_in(&b, 1));
+        x = layered(&b, rw->now[node->in[0]], rw->now[node->in[1]]);
     else if (node->op == TC_OP_relu)
         x = ti_b_in(&b, 0);
     else if (node->op == TC_OP_clamp) {
@@ -134,15 +151,42 @@ static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *
     return true;
 }
 
+static bool is_log(const tc_node *node)
+{
+    return node->op == TC_OP_log || node->op == TC_OP_log2 || node->op == TC_OP_log10;
+}
+
+/* Every reader, by way of bands, sums with constants and moves, is a logarithm; bands: some are. */
+static bool leads_to_log(const forming *w, tc_val v, bool *bands)
+{
+    const tc_dataflow *f = w->f;
+    bool all = !f->leaves[v] && f->first[v] < f->first[v + 1];
+    for (uint32_t u = f->first[v]; all && u < f->first[v + 1]; u++) {
+        const tc_node *node = f->use[u].node;
+        tc_tensor by = ti_tensor_of(f->g, node->n_in > 1 ? node->in[1] : TC_NONE);
+        bool layer = node->op == TC_OP_linear && f->use[u].operand == 0 && by.data && node->n_in == 2;
+        for (int64_t i = 0; layer && i < tc_type_count(by.type); i++)
+            layer = ti_load_f64(by, i) >= 0;
+        bool passes = layer || ti_spectra_moves(node) || floor_of(w, node) > 0;
+        *bands = *bands || layer;
+        all = ti_dataflow_quantizes(f, node) &&
+              (is_log(node) || (passes && leads_to_log(w, node->out[0], bands)));
+    }
+    return all;
+}
+
 static tc_status take_log(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const forming *w = rw->user;
-    bool log = node->op == TC_OP_log || node->op == TC_OP_log2 || node->op == TC_OP_log10;
+    bool bands = false, root = node->op == TC_OP_sqrt && leads_to_log(w, node->out[0], &bands);
     tc_val x = TC_NONE;
-    if (!log || !ti_dataflow_quantizes(w->f, node) || !as_size(w, node->in[0], NULL, rw, &x))
+    if ((!is_log(node) && !(root && bands)) || !ti_dataflow_quantizes(w->f, node) ||
+        !as_size(w, node->in[0], NULL, rw, &x))
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     as_size(w, node->in[0], &b, rw, &x);
+    if (root)
+        return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
     x = x ? ti_b_mul_n(&b, ti_b_op(&b, node->op, node->attr, &x, 1), 2) : x;
     return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
 }

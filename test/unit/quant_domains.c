@@ -430,9 +430,64 @@ static void asked(void)
     }
 }
 
+/* Two layers of the input, squared and added, then `rest`, the last value %9. */
+static decided spectrum(const char *first, const char *rest)
+{
+    tc_ctx *text = tc_ctx_new();
+    decided t = decide("%0 \"x\": f32[4,8]",
+                       ti_text_format(&text->arena,
+                                      "  %%1 = const [1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, "
+                                      "-1] : f32[2,8]\n  %%20 \"in\" = %s\n"
+                                      "  %%2 \"re\" = linear %%20, %%1 : f32[4,2]\n"
+                                      "  %%3 \"im\" = linear %%20, %%1 : f32[4,2]\n"
+                                      "  %%4 \"re2\" = mul %%2, %%2 : f32[4,2]\n"
+                                      "  %%5 \"im2\" = mul %%3, %%3 : f32[4,2]\n"
+                                      "  %%6 \"p\" = add %%4, %%5 alpha=1 : f32[4,2]\n"
+                                      "%s  return %%9\n",
+                                      first, rest),
+                       "int8");
+    tc_ctx_free(text);
+    return t;
+}
+
+#define BANDS(weights)                                                                             \
+    "  %7 = const " weights " : f32[1,2]\n  %8 \"m\" = linear %6, %7 : f32[4,1]\n"                 \
+    "  %9 \"y\" = log %8 : f32[4,1]\n"
+
+/* From the squares to the logarithm 32 bits, what leads to them 16. */
+static void spectra(void)
+{
+    decided t = spectrum("neg %0 : f32[4,8]", BANDS("[0.5, 1]"));
+    static const char *const wide[] = {"re", "im", "re2", "im2", "p", "m"};
+    for (size_t i = 0; i < TC_COUNT(wide); i++)
+        CHECK_ROW(wide[i], domain(&t, wide[i])->setting.dtype == TC_i32);
+    CHECK(domain(&t, "x")->setting.dtype == TC_i16 && domain(&t, "in")->setting.dtype == TC_i16);
+    CHECK(domain(&t, "y")->setting.dtype == TC_i8);
+    SHARED(t, "re", "im");
+    tc_ctx_free(t.ctx);
+
+    static const struct {
+        const char *name, *first, *rest;
+    } others[] = {
+        {"weights of both signs", "neg %0 : f32[4,8]", BANDS("[0.5, -1]")},
+        {"no front end", "tanh %0 : f32[4,8]", BANDS("[0.5, 1]")},
+        {"no logarithm", "neg %0 : f32[4,8]", "  %9 \"y\" = tanh %6 : f32[4,2]\n"},
+        {"another reader", "neg %0 : f32[4,8]",
+         "  %7 = tanh %6 : f32[4,2]\n  %8 = log %6 : f32[4,2]\n  %9 \"y\" = mul %7, %8 : "
+         "f32[4,2]\n"},
+    };
+    for (size_t i = 0; i < TC_COUNT(others); i++) {
+        decided o = spectrum(others[i].first, others[i].rest);
+        CHECK_ROW(others[i].name, domain(&o, "p")->setting.dtype == TC_i8 &&
+                                      domain(&o, "x")->setting.dtype == TC_i8);
+        tc_ctx_free(o.ctx);
+    }
+}
+
 int main(void)
 {
     movement();
+    spectra();
     asked();
     waiting();
     joining();
