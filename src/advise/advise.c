@@ -120,7 +120,7 @@ static void find_proposals(tc_advisor *a, double cycles)
 
 static bool is_quantized(const tc_compiled *c)
 {
-    const tc_graph *g = c->typed ? ti_main(c->typed) : NULL;
+    const tc_graph *g = c->work.typed ? ti_main(c->work.typed) : NULL;
     for (size_t v = 1; g && v < g->n_val; v++)
         if (g->val[v] && g->val[v]->type && g->val[v]->type->quant)
             return true;
@@ -193,7 +193,7 @@ static tc_status begin(tc_advisor *a, const tc_model *model, const tc_compile_op
     a->options.no_execute = !a->data;
     TC_TRY(tc_compile(ctx, a->model, &a->options, &a->compiled));
     a->target = a->compiled->target;
-    a->config = a->compiled->config;
+    a->config = a->compiled->quant.config;
     a->quantized = is_quantized(a->compiled) && is_free(a->g);
     if (a->data && a->quantized)
         TC_TRY(tc_compiled_prove(ctx, a->compiled));

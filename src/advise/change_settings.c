@@ -39,7 +39,7 @@ void ti_find_memory_modes(tc_advisor *a, const tc_advice_kind *kind)
         {"Shared_Sram", "weights in flash or DRAM, activations in SRAM"},
         {"Dedicated_Sram_384KB", "weights and activations in DRAM, 384 KiB of SRAM as a cache"},
     };
-    const tc_ethosu_options *o = &a->compiled->ethosu;
+    const tc_ethosu_options *o = &a->compiled->asked.ethosu;
     const char *now = o->memory_mode ? o->memory_mode : a->target.machine->memory_mode;
     for (size_t i = 0; i < TC_COUNT(modes) && !o->ini; i++) {
         if (ti_text_eq(modes[i].name, now))

@@ -29,7 +29,7 @@ static double constant_bytes(const tc_compiled *c)
 /* Of a stream's three parts, constants, working memory and its cache, those in SRAM. */
 static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_advice_figures *out)
 {
-    const tc_ethosu_options *o = &c->ethosu;
+    const tc_ethosu_options *o = &c->asked.ethosu;
     tc_npu_system s;
     double constants = 0, work = 0, cache = 0;
     TC_TRY(ti_npu_system_find(ctx, c->target.npu, o->ini, o->system_config, o->memory_mode, &s));
@@ -53,7 +53,7 @@ static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_advice_fig
 static double typed_db(tc_advisor *a, const tc_compiled *c)
 {
     tc_proof p;
-    if (!c->typed || ti_prove_typed(a->ctx, a->compiled, c->typed, &c->gains, 0, &p) != TC_OK || !p.n_out ||
+    if (!c->work.typed || ti_prove_typed(a->ctx, a->compiled, c->work.typed, &c->quant.gains, 0, &p) != TC_OK || !p.n_out ||
         !p.out[0].compared)
         return NAN;
     return ti_proof_measure(&p.out[0], &p.out[0].by[0], &p.out[0].by[0].typed);
@@ -67,7 +67,7 @@ bool ti_advice_converts(const tc_node *node)
 tc_status ti_advice_figures(tc_ctx *ctx, tc_compiled *c, tc_advice_figures *out)
 {
     *out = (tc_advice_figures){.regions = c->n_region,
-                               .sqnr_db = c->gains.db > 0 ? c->gains.db : NAN};
+                               .sqnr_db = c->quant.gains.db > 0 ? c->quant.gains.db : NAN};
     for (size_t i = 0; i < c->split.n_left; i++)
         *(ti_advice_converts(c->split.left[i].node) ? &out->converts : &out->on_cpu) += 1;
     tc_core_cost cost;

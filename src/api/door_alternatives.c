@@ -73,7 +73,7 @@ static void add_modes(search *s)
         tc_trial trial;
         ti_trial_begin(s->ctx, &trial);
         tc_status status =
-            ti_npu_system_find(s->ctx, s->c->target.npu, s->c->ethosu.ini, f->system_config,
+            ti_npu_system_find(s->ctx, s->c->target.npu, s->c->asked.ethosu.ini, f->system_config,
                                modes[i], &system);
         ti_trial_end(s->ctx, &trial);
         if (status == TC_OK && !ti_text_starts(f->memory_mode, modes[i]) &&
@@ -159,10 +159,10 @@ static tc_compile_options options_of(const search *s, const way *w)
         o.ethosu.max_scratch = w->max_scratch;
         o.strict = true; /* else what does not fit goes to the CPU */
     }
-    if (s->c->n_frontier) { /* what was found for a goal is not searched for again */
+    if (s->c->quant.n_frontier) { /* what was found for a goal is not searched for again */
         o.goal = (tc_compile_goal){0};
         o.quant.config = NULL;
-        o.quant.settings = &s->c->config;
+        o.quant.settings = &s->c->quant.config;
     }
     o.ethosu.optimise = w->optimise ? w->optimise : o.ethosu.optimise;
     tc_system_name system = ti_system_name_read(s->ctx, o.ethosu.system);
@@ -296,7 +296,7 @@ static tc_status try_all(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_compile_options o = TC_TAKE(tc_compile_options, options);
     search s = {.ctx = ctx, .model = model, .o = &o, .c = c, .kind = kind};
     tc_fit *f = c->fit;
-    if (!f || f->fits || c->beside)
+    if (!f || f->fits || c->asked.beside)
         return TC_OK;
     double until = ti_clock() + (o.goal.seconds > 0 ? o.goal.seconds : SECONDS);
     bool any = false;

@@ -32,11 +32,11 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
         return ti_usage(ctx, "one of several methods has no name");
     if (o->method && !*o->method)
         return ti_usage(ctx, "a method has no name");
-    for (const tc_compiled *c = o->beside; c; c = c->beside) {
-        if (ti_text_eq(c->method, o->method))
+    for (const tc_compiled *c = o->beside; c; c = c->asked.beside) {
+        if (ti_text_eq(c->asked.method, o->method))
             return two_methods(ctx, o->method);
         if (!ti_text_eq(c->target.text, o->target))
-            return ti_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->method,
+            return ti_usage(ctx, "the method '%s' is for '%s', and '%s' for '%s'", c->asked.method,
                             c->target.text, o->method, o->target);
     }
     return TC_OK;
@@ -57,7 +57,7 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_
                     .memory_mode = e->memory_mode};
     tc_target target;
     TC_TRY(ti_target_parse(ctx, r->target, &target));
-    goal.best = r->config && ti_text_eq(r->config, "best") && r->calib &&
+    goal.best = r->config && ti_text_eq(r->config, "best") && r->data.calib &&
                 target.machine->packing == TC_PACKED_STREAM;
     if (!ti_goal_asks(&goal))
         return TC_OK;
@@ -181,16 +181,16 @@ static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o,
     tc_frontier_row *frontier = NULL;
     size_t n_frontier = 0;
     TC_TRY(settle_goal(ctx, o, e, r, &frontier, &n_frontier));
-    c->ethosu = *e;
+    c->asked.ethosu = *e;
     TC_TRY(ti_compile(ctx, r, c));
-    c->board = board;
-    c->frontier = frontier;
-    c->n_frontier = n_frontier;
-    c->method = r->method ? r->method : "forward";
-    c->beside = o->beside;
-    c->cmsis_nn = o->kernels != NULL;
-    c->places = o->locations;
-    c->vectors = o->vectors;
+    c->asked.board = board;
+    c->quant.frontier = frontier;
+    c->quant.n_frontier = n_frontier;
+    c->asked.method = r->method ? r->method : "forward";
+    c->asked.beside = o->beside;
+    c->asked.cmsis_nn = o->kernels != NULL;
+    c->asked.places = o->locations;
+    c->asked.vectors = o->vectors;
     c->model = ti_model_of(ctx, r->model, c->module);
     TC_TRY(make_streams(ctx, c));
     *out = c;
@@ -214,10 +214,10 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
     int64_t *most = tc_new_n(&ctx->arena, int64_t, m->n_size);
     for (size_t i = 0; i < m->n_size; i++)
         most[i] = m->size[i].hi;
-    r.calib = part[0].data;
-    r.largest = ti_ready_at(ctx, &r, m, most);
+    r.data.calib = part[0].data;
+    r.sizes.largest = ti_ready_at(ctx, &r, m, most);
     TC_TRY(ti_observe_sizes(ctx, m, part + 1, n_part - 1, &r));
-    r.record_quantization = true;
+    r.sizes.record = true;
     e.share_weights = true;
     tc_compiled *first = NULL;
     for (size_t k = 0; k < n; k++) {
@@ -226,13 +226,13 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
         TC_TRY(check_method(ctx, &o));
         TC_TRY(ti_request_at(ctx, m, &choice[k], &r));
         r.beside = o.beside;
-        r.own_samples = k && choice[k].data;
-        r.calib = r.own_samples ? choice[k].data : part[0].data;
+        r.sizes.own_samples = k && choice[k].data;
+        r.data.calib = r.sizes.own_samples ? choice[k].data : part[0].data;
         TC_TRY(compile_request(ctx, &o, &e, board, &r, &c));
         first = first ? first : c;
-        r.first = first;
-        r.record_quantization = false;
-        r.as = first->quantized.asked ? &first->quantized : NULL;
+        r.sizes.first = first;
+        r.sizes.record = false;
+        r.sizes.as = first->quant.record.asked ? &first->quant.record : NULL;
         o.goal = tc_compile_options_default().goal; /* settings are found by now */
         o.beside = *out = c;
     }
@@ -273,16 +273,16 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
                             .target = ti_intern_text(ctx, o.target),
                             .config = ti_intern_text(ctx, o.quant.config),
                             .settings = o.quant.settings,
-                            .calib = o.quant.samples,
-                            .calib_only_if_needed = o.quant.only_if_needed,
+                            .data.calib = o.quant.samples,
+                            .data.only_if_needed = o.quant.only_if_needed,
                             .cpu = copy_texts(ctx, o.cpu, o.n_cpu),
                             .n_cpu = o.n_cpu,
                             .trace = o.on_pass ? &trace : NULL,
                             .check = o.check,
                             .strict = o.strict,
                             .unexecuted = o.no_execute,
-                            .keep_odd = o.quant.keep_odd,
-                            .all_samples = o.quant.all_samples,
+                            .data.keep_odd = o.quant.keep_odd,
+                            .data.all_samples = o.quant.all_samples,
                             .shaders = shaders,
                             .image = image,
                             .n_image = o.n_images,
@@ -294,7 +294,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
 
 tc_compiled *tc_compiled_beside(const tc_compiled *compiled)
 {
-    return compiled->beside;
+    return compiled->asked.beside;
 }
 
 tc_status tc_compile(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,

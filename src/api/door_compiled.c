@@ -11,8 +11,8 @@
 
 const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n)
 {
-    *n = compiled->n_frontier;
-    return compiled->frontier;
+    *n = compiled->quant.n_frontier;
+    return compiled->quant.frontier;
 }
 
 static tc_status region_tosa(tc_ctx *ctx, const tc_compiled *c, size_t region, tc_bytes *out)
@@ -59,7 +59,7 @@ void tc_compiled_get_info(const tc_compiled *compiled, tc_compiled_info *out)
                              .bytes = c->written.bytes,
                              .memory = c->written.memory,
                              .state = c->written.state,
-                             .method = c->method,
+                             .method = c->asked.method,
                              .samples = c->proof.ran - c->proof.odd,
                              .set_aside = c->proof.odd,
                              .invented = c->proof.invented,
@@ -168,7 +168,7 @@ static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, 
     else if (kind == TC_REPORT_EXPLAIN)
         ti_report_text(c, &text);
     else if (kind == TC_REPORT_CHOICES)
-        ti_verdicts_text(c->choices, &text);
+        ti_verdicts_text(c->work.choices, &text);
     else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
         ti_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
     else

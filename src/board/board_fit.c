@@ -79,7 +79,7 @@ static const char *most_at(tc_ctx *ctx, const tc_codegen_result *own)
 static void add_streams(const tc_compiled *c, tc_fit *f, int64_t *cache, const tc_region **whose)
 {
     *whose = NULL;
-    for (const tc_compiled *m = c; m; m = m->beside)
+    for (const tc_compiled *m = c; m; m = m->asked.beside)
         for (size_t i = 0; m->jobs && i < m->n_region; i++) {
             const tc_ethosu_job *job = &m->jobs[i];
             *cache = job->fast_scratch > *cache ? job->fast_scratch : *cache;
@@ -113,7 +113,7 @@ static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
         TC_TRY(ti_core_cost(ctx, c, &cost));
         known = f->core_clock > 0;
         seconds += known ? cost.cycles / f->core_clock : 0;
-    } else if (c->core) {
+    } else if (c->core.region) {
         known = f->core_clock > 0;
         seconds += known ? c->written.core_cycles / f->core_clock : 0;
     }
@@ -134,11 +134,11 @@ static tc_status find_places(tc_ctx *ctx, const tc_compiled *c, tc_fit *f, place
     const tc_machine *m = c->target.machine;
     tc_npu_system system;
     *out = (places){TC_BOARD_FLASH, TC_BOARD_SRAM, TC_BOARD_SRAM};
-    f->core_clock = m->packing == TC_PACKED_C || c->core ? f->board->core_clock : 0;
+    f->core_clock = m->packing == TC_PACKED_C || c->core.region ? f->board->core_clock : 0;
     if (m->packing != TC_PACKED_STREAM)
         return TC_OK;
-    TC_TRY(ti_npu_system_find(ctx, c->target.npu, c->ethosu.ini, c->ethosu.system_config,
-                              c->ethosu.memory_mode, &system));
+    TC_TRY(ti_npu_system_find(ctx, c->target.npu, c->asked.ethosu.ini, c->asked.ethosu.system_config,
+                              c->asked.ethosu.memory_mode, &system));
     f->system_config = system.config;
     f->memory_mode = system.mode;
     f->npu_clock = f->board->npu_clock > 0 ? f->board->npu_clock : system.clock;
@@ -179,17 +179,17 @@ tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
     int64_t used[TC_BOARD_KINDS] = {0}, cache = 0;
     places at;
     const tc_region *whose;
-    if (!c->board || !(w->planned || c_source || kind == TC_OUTPUT_STREAM))
+    if (!c->asked.board || !(w->planned || c_source || kind == TC_OUTPUT_STREAM))
         return TC_OK;
     tc_fit *f = tc_new(&ctx->arena, tc_fit);
-    *f = (tc_fit){.board = c->board, .target = c->target.text};
+    *f = (tc_fit){.board = c->asked.board, .target = c->target.text};
     TC_TRY(find_places(ctx, c, f, &at));
     add_streams(c, f, &cache, &whose);
     f->works_in = at.values;
     used[at.constants] += (int64_t)w->bytes;
-    if (at.constants != TC_BOARD_FLASH && c->board->memory[TC_BOARD_FLASH].bytes)
+    if (at.constants != TC_BOARD_FLASH && c->asked.board->memory[TC_BOARD_FLASH].bytes)
         used[TC_BOARD_FLASH] += (int64_t)w->bytes;
-    for (const tc_compiled *m = c; m; m = m->beside)
+    for (const tc_compiled *m = c; m; m = m->asked.beside)
         used[at.values] += (int64_t)m->written.memory;
     used[at.values] += (int64_t)(w->state + w->ports);
     if (w->needs)

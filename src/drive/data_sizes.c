@@ -179,14 +179,14 @@ tc_status ti_observe_sizes(tc_ctx *ctx, const tc_module *module, const tc_sized_
                            size_t n, tc_compile_request *request)
 {
     tc_quant_size *size = tc_new_n(&ctx->arena, tc_quant_size, n);
-    request->size = size;
-    request->n_size = 0;
-    if (n && request->labels)
+    request->sizes.calib = size;
+    request->sizes.n_calib = 0;
+    if (n && request->data.labels)
         return ti_usage(ctx, "labels are for samples of one size; the calibration data has %zu",
                         n + 1);
     for (size_t i = 0; i < n; i++) {
         tc_compile_request r = *request;
-        r.calib = part[i].data;
+        r.data.calib = part[i].data;
         const char *text = ti_sizes_text(ctx, module, part[i].value);
         const tc_module *ready = ti_ready_at(ctx, &r, module, part[i].value);
         if (!ready) {
@@ -195,7 +195,7 @@ tc_status ti_observe_sizes(tc_ctx *ctx, const tc_module *module, const tc_sized_
                        text);
             continue;
         }
-        tc_quant_size *new = &size[request->n_size++];
+        tc_quant_size *new = &size[request->sizes.n_calib++];
         *new = (tc_quant_size){.module = ready, .text = text};
         TC_TRY(ti_open_dataset(ctx, part[i].data, ti_main(ready), &new->samples));
     }

@@ -36,10 +36,10 @@ static const tc_machine *for_any_size(tc_ctx *ctx, const tc_machine *machine, in
 
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
-    *out = (tc_compiled){.ethosu = out->ethosu};
+    *out = (tc_compiled){.asked.ethosu = out->asked.ethosu};
     TC_TRY(ti_target_parse(ctx, r->target, &out->target));
-    if (r->any_size)
-        out->target.machine = for_any_size(ctx, out->target.machine, r->any_size);
+    if (r->sizes.any)
+        out->target.machine = for_any_size(ctx, out->target.machine, r->sizes.any);
     TC_TRY(ti_own_judges(ctx, out));
     out->module = r->module;
     if (!out->module) {
@@ -47,7 +47,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         TC_TRY(ti_verify(ctx, out->module));
     }
     ti_take_real(ctx, r, out);
-    out->module->any_size = r->record_quantization || r->as || r->any_size;
+    out->module->any_size = r->sizes.record || r->sizes.as || r->sizes.any;
     const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)
@@ -56,23 +56,23 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
                 "the program has been split into regions already; compile the model it was made "
                 "from");
     if (r->settings)
-        out->config = *r->settings;
+        out->quant.config = *r->settings;
     else
-        TC_TRY(ti_config_read(ctx, r->config, &out->config));
+        TC_TRY(ti_config_read(ctx, r->config, &out->quant.config));
     if (r->n_image)
-        ti_images_fix_codes(ctx, g, r->image, r->n_image, &out->config);
+        ti_images_fix_codes(ctx, g, r->image, r->n_image, &out->quant.config);
     if (out->target.machine->packing == TC_PACKED_STREAM)
-        ti_config_pack(&out->config);
+        ti_config_pack(&out->quant.config);
     if (r->beside)
         ti_methods_adopt_state(ti_main(out->module), r->beside);
     out->module->shared = r->method != NULL;
     if (r->beside)
-        ti_methods_same_state(ctx, g, r->beside, &out->config);
-    if (r->beside && out->ethosu.share_weights)
-        ti_methods_same_weights(ctx, g, r->beside, &out->config);
-    TC_TRY(ti_config_check(ctx, &out->config,
+        ti_methods_same_state(ctx, g, r->beside, &out->quant.config);
+    if (r->beside && out->asked.ethosu.share_weights)
+        ti_methods_same_weights(ctx, g, r->beside, &out->quant.config);
+    TC_TRY(ti_config_check(ctx, &out->quant.config,
                            g)); /* its names are those of the model as it was written */
-    out->config.checked = true;
+    out->quant.config.checked = true;
     return TC_OK;
 }
 
@@ -88,8 +88,8 @@ static tc_status begin_check(tc_ctx *ctx, const tc_compile_request *r, const tc_
         checker->then = r->trace;
         return TC_OK;
     }
-    if (r->calib && !r->as)
-        TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
+    if (r->data.calib && !r->sizes.as)
+        TC_TRY(ti_open_dataset(ctx, r->data.calib, g, &samples));
     else if (g->n_in)
         TC_TRY(ti_open_samples(ctx, g, invented, 1, &samples));
     else
@@ -104,8 +104,8 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     size_t failed;
     TC_TRY(ti_compile_front(ctx, r, c));
     c->request = *r;
-    c->typed = c->module;
-    ti_map_init(&c->left, &ctx->arena);
+    c->work.typed = c->module;
+    ti_map_init(&c->work.left, &ctx->arena);
     if (r->strict || r->check) /* a check that fails is a mistake of ours, to be seen */
         return ti_compile_regions(ctx, c, r->trace, &failed);
     tc_hold hold = ti_hold_begin(ctx);
@@ -123,13 +123,13 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
 {
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
-    c->checker = &checker;
+    c->work.checker = &checker;
     tc_compile_request watched = *r;
     tc_trace trace = {ti_check_pass, &checker};
     watched.trace = &trace;
     tc_status status = all_stages(ctx, &watched, c);
     ti_check_end(&checker);
-    c->checker = NULL;
+    c->work.checker = NULL;
     return status;
 }
 
@@ -190,21 +190,21 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
 static tc_compile_request again(const tc_compiled *c)
 {
     tc_compile_request r = c->request;
-    r.module = ti_module_clone(c->real);
+    r.module = ti_module_clone(c->work.real);
     r.trace = r.faults;
     r.unexecuted = true;
-    r.all_samples = true; /* what is foreseen of it is known */
+    r.data.all_samples = true; /* what is foreseen of it is known */
     return r;
 }
 
 tc_status ti_compile_checked(tc_ctx *ctx, const tc_compiled *c, tc_tensor *sample, bool *rule)
 {
     tc_compile_request r = again(c);
-    tc_compiled out = {.ethosu = c->ethosu};
+    tc_compiled out = {.asked.ethosu = c->asked.ethosu};
     r.check = true;
     r.check_on = sample;
     tc_status status = ti_compile_stages(ctx, &r, &out);
-    *rule = out.rule_broke;
+    *rule = out.work.rule_broke;
     return status;
 }
 
@@ -213,15 +213,15 @@ tc_status ti_compile_otherwise(tc_ctx *ctx, const tc_compiled *c, const char *co
 {
     tc_compile_request r = again(c);
     r.check = false;
-    r.keep_odd = r.keep_odd || keep_odd;
-    r.only_learned = c->holds_out;
-    r.all_samples = !c->holds_out;
+    r.data.keep_odd = r.data.keep_odd || keep_odd;
+    r.data.only_learned = c->given.held_out;
+    r.data.all_samples = !c->given.held_out;
     if (config) {
         r.config = config;
         r.settings = NULL;
     }
     TC_TRY(read_model(ctx, &r, out));
-    out->config.quiet = true;
+    out->quant.config.quiet = true;
     return ti_compile_front(ctx, &r, out);
 }
 
@@ -234,7 +234,7 @@ tc_status ti_compile_on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name,
     cpu[r.n_cpu++] = name;
     r.cpu = cpu;
     r.check = false;
-    tc_config quiet = c->config;
+    tc_config quiet = c->quant.config;
     quiet.quiet = true;
     r.settings = &quiet;
     r.config = NULL;
@@ -245,11 +245,11 @@ tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request, tc_mo
 {
     tc_compile_request r = *request;
     tc_compiled c = {0};
-    r.ready_only = true;
-    r.record_quantization = true;
+    r.sizes.ready_only = true;
+    r.sizes.record = true;
     r.trace = NULL;
     TC_TRY(read_model(ctx, &r, &c));
-    c.config.quiet = true;
+    c.quant.config.quiet = true;
     TC_TRY(ti_compile_front(ctx, &r, &c));
     *out = c.module;
     return TC_OK;
@@ -276,11 +276,11 @@ tc_status ti_compile_stages(tc_ctx *ctx, const tc_compile_request *asked, tc_com
         r->unexecuted = true;
     }
     if (!r->unexecuted)
-        out->real = ti_module_clone(out->module);
-    out->source = out->real || !r->n_cpu ? out->real : ti_module_clone(out->module);
-    out->config.proved = out->real != NULL;
+        out->work.real = ti_module_clone(out->module);
+    out->work.source = out->work.real || !r->n_cpu ? out->work.real : ti_module_clone(out->module);
+    out->quant.config.proved = out->work.real != NULL;
     TC_TRY(whole_or_stages(ctx, r, out));
-    if (out->real)
+    if (out->work.real)
         ti_take_samples(ctx, r, out);
     return TC_OK;
 }

@@ -18,42 +18,52 @@
 #include "proof_record.h"
 #include "tosac/tosac.h"
 
+/* A request's data. */
+typedef struct tc_request_data {
+    tc_dataset *calib;     /* calibration data; NULL: none */
+    bool only_if_needed;   /* data alone does not ask for quantization */
+    const int64_t *labels; /* of the calibration samples; or NULL */
+    bool keep_odd;         /* no calibration sample is set aside */
+    bool all_samples;      /* none is held out */
+    bool only_learned;     /* those that are held out are left out: settings are compared by them */
+} tc_request_data;
+
+/* A request for one of several sizes of a model; zeros: it has one. */
+typedef struct tc_request_sizes {
+    int64_t any; /* 0: it is for one size; else the largest extent of all sizes: no form is taken that
+                    pays, or exists, at some of them only */
+    const tc_quant_size *calib; /* further sizes of calibration samples, */
+    size_t n_calib;             /* so many */
+    bool own_samples;           /* the calibration data is of this size, whatever `as` and `first` are */
+    bool record;                /* other sizes are to be quantized in the same way */
+    bool ready_only;            /* up to what is quantized then, values numbered */
+    const tc_module *largest;   /* the same model, so far, where its sizes are largest; or NULL */
+    const struct tc_compiled *first; /* the same model at the size of the data, compiled; or NULL */
+    const tc_quant_record *as;  /* quantized as the same model was at another size; or NULL */
+} tc_request_sizes;
+
 typedef struct tc_compile_request {
     const char *model; /* its file, or only its name: */
     tc_module *module; /* the model itself, verified; NULL: the file is read */
     const char *target;
-    const char *config;       /* as ti_config_read takes it; NULL: int8 for targets without float */
+    const char *config;        /* as ti_config_read takes it; NULL: int8 for targets without float */
     const tc_config *settings; /* instead of config; or NULL */
-    tc_dataset *calib;         /* calibration data; NULL: none */
-    bool calib_only_if_needed; /* data alone does not ask for quantization */
+    tc_request_data data;
+    tc_request_sizes sizes;
     const char *const *cpu; /* names or operators that stay on the CPU */
     size_t n_cpu;
     const tc_trace *trace; /* told after every pass; or NULL */
     bool check;            /* run the program before and after every pass */
-    bool strict;           /* what a region's rules or its compiler refuse is an error */
+    tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
+    bool strict;           /* what a region's rules or its back end refuse is an error */
+    bool unexecuted;       /* nothing that is written is run; command streams are verified only */
     tc_shaders shaders;    /* .vgf: what becomes shaders, */
     tc_image_port *image;  /* and ports that are images; what became of them is told there */
     size_t n_image;
     const char *method;    /* its name among several; NULL: it is the only one */
     const struct tc_compiled *beside; /* the method compiled before it; or NULL */
-    bool unexecuted;       /* nothing that is written is run; command streams are verified only */
-    const int64_t *labels; /* of the calibration samples; or NULL */
     const tc_trace *faults; /* tests: told as `trace`, which is NULL then, whenever the model is
                                compiled, and may change what a pass has left */
-    tc_tensor *check_on;   /* `check`: this sample, by input, and no other; or NULL */
-    bool keep_odd;         /* no calibration sample is set aside */
-    bool all_samples;      /* none is held out */
-    bool only_learned;     /* those that are held out are left out: settings are compared by them */
-    int64_t any_size; /* 0: it is for one size; else the largest extent of all sizes: no form is taken
-                         that pays, or exists, at some of them only */
-    const tc_quant_size *size; /* further sizes of calibration samples, */
-    size_t n_size;             /* so many */
-    bool own_samples;          /* calib is of this size, whatever `as` and `first` are */
-    bool record_quantization; /* other sizes are to be quantized in the same way */
-    bool ready_only; /* up to what is quantized then, values numbered */
-    const tc_module *largest; /* the same model, so far, where its sizes are largest; or NULL */
-    const struct tc_compiled *first; /* the same model at the size of the data, compiled; or NULL */
-    const tc_quant_record *as; /* quantized as the same model was at another size; or NULL */
 } tc_compile_request;
 
 /* One region: its graph in the TOSA form, and as a file. */
@@ -94,55 +104,80 @@ typedef struct tc_written {
     struct tc_pte_needs *needs; /* .pte, .bpte: what the runtime needs; NULL: another file */
 } tc_written;
 
-struct tc_compiled {
-    tc_module *module; /* the program: CPU nodes and calls; the regions' graphs beside it */
-    tc_config config;  /* how it is quantized, where it is not yet */
-    tc_quant_gains gains; /* and what that came to */
-    tc_quant_record quantized; /* and what was decided, for other sizes of the same model */
-    tc_frontier_row *frontier; /* settings that were tried for a goal */
-    size_t n_frontier;
-    tc_target target;
-    tc_region *region;
-    size_t n_region;
-    tc_region *core; /* core_part.c: those of the core beside an Ethos-U; NULL: not made yet */
-    size_t n_core, core_nodes; /* and the operators in them */
-    tc_block_report blocks; /* what is block scaled, where the settings ask for that */
-    tc_split_report split;
-    tc_compile_request request; /* fallback.c: what was asked for, */
-    tc_module *typed;           /* the program before it was split; NULL: it is not split, */
-    tc_map left;                /* and the nodes that a refusal left on the CPU, with the reason */
-    const tc_module *source;    /* the same, for the names of --cpu; NULL: they are not looked up */
-    tc_module *real;            /* proof.c: the model as it was read; NULL: nothing is executed, */
-    tc_tensor *given[TC_GIVEN]; /* and what it is run on, by sample and input; streams on the first */
-    bool given_odd[TC_GIVEN];   /* calibration has set it aside, or it is far from the others */
-    size_t given_number[TC_GIVEN]; /* in the data */
-    size_t n_given;
-    bool holds_out;             /* calibration has not seen them, but for those that it set aside */
-    bool given_invented;
-    bool given_apart; /* each starts from the initial state */
-    tc_proof proof;
-    bool rule_broke;            /* with `check`: a rule gave other numbers than its node */
-    struct tc_checker *checker; /* while it is being compiled with `check` */
+/* What the caller says of the files that are made; written by no stage. */
+typedef struct tc_asked {
     tc_ethosu_options ethosu;
     const struct tc_board *board; /* board.h: where it is to run; NULL: not said */
-    struct tc_fit *fit;  /* board_fit.h: whether the files made last fit there; NULL: not known */
+    bool places;                  /* .pte: steps keep where they come from */
+    tc_dataset *vectors;          /* .bpte: its test vectors; NULL: what it is run on */
+    bool cmsis_nn;                /* C for a Cortex-M calls it */
+    const char *method;           /* its name in a .pte */
+    struct tc_compiled *beside;   /* the method before it in the same .pte; or NULL */
+} tc_asked;
+
+/* How it is quantized. */
+typedef struct tc_quantized {
+    tc_config config;          /* where it is not yet, */
+    tc_quant_gains gains;      /* what that came to, */
+    tc_quant_record record;    /* and what was decided, for other sizes of the same model */
+    tc_frontier_row *frontier; /* settings that were tried for a goal */
+    size_t n_frontier;
+} tc_quantized;
+
+/* The samples that what is written is run on. */
+typedef struct tc_given {
+    tc_tensor *sample[TC_GIVEN]; /* by input; streams are run on the first */
+    bool odd[TC_GIVEN];          /* calibration has set it aside, or it is far from the others */
+    size_t number[TC_GIVEN];     /* in the data */
+    size_t n;
+    bool held_out; /* calibration has not seen them, but for those that it set aside */
+    bool invented;
+    bool apart; /* each starts from the initial state */
+} tc_given;
+
+/* What stages leave to later ones. */
+typedef struct tc_work {
+    tc_module *typed;        /* the program before it was split; NULL: it is not split, */
+    tc_map left;             /* and the nodes that a refusal left on the CPU, with the reason */
+    const tc_module *source; /* the same, for the names of --cpu; NULL: they are not looked up */
+    tc_module *real;         /* the model as it was read; NULL: nothing is executed */
+    bool rule_broke;         /* with `check`: a rule gave other numbers than its node */
+    struct tc_checker *checker;  /* while it is being compiled with `check` */
+    struct tc_verdicts *choices; /* verdicts.h: which forms its regions took; NULL: costs are not known */
+    struct tc_many_sizes *many;  /* many_sizes.h: it is for many sizes; NULL: for one */
+} tc_work;
+
+/* Regions of the core next to an Ethos-U: core_part.c. */
+typedef struct tc_core_regions {
+    tc_region *region; /* NULL: not made yet */
+    size_t n, nodes;   /* and the operators in them */
+} tc_core_regions;
+
+struct tc_compiled {
+    tc_compile_request request; /* what was asked for; */
+    tc_asked asked;
+    tc_target target;
+    tc_work work;
+    tc_given given;
+    tc_module *module; /* what came out: CPU nodes and calls, and the regions' graphs; */
+    tc_model *model;   /* the same, for callers */
+    tc_quantized quant;
+    tc_block_report blocks; /* what is block scaled, where the settings ask for that */
+    tc_split_report split;
+    tc_region *region;
+    size_t n_region;
+    tc_core_regions core;
     tc_payload *payload; /* payload.h: what each region's machine loads; NULL: not made yet */
     tc_ethosu_job *jobs; /* Ethos-U: each region and its stream; NULL: not made yet */
-    struct tc_verdicts *choices; /* verdicts.h: which forms its regions took; NULL: costs are not known */
-    bool places; /* .pte: steps keep where they come from */
-    tc_dataset *vectors; /* .bpte: its test vectors; NULL: what it is run on */
+    tc_proof proof;
     tc_written written;
-    tc_model *model; /* the program, for callers */
-    struct tc_many_sizes *many; /* many_sizes.h: it is for many sizes; NULL: for one */
-    bool cmsis_nn;              /* C for a Cortex-M calls it */
-    const char *method;         /* its name in a .pte */
-    struct tc_compiled *beside; /* the method before it in the same .pte; or NULL */
+    struct tc_fit *fit; /* board_fit.h: whether the files made last fit there; NULL: not known */
 };
 
 /* Operators that no part of what was written computes but the CPU: of C for a Cortex-M the caller. */
 static inline size_t ti_left_outside(const tc_compiled *c)
 {
-    size_t left = c->core ? c->split.n_left - c->core_nodes : c->split.n_left;
+    size_t left = c->core.region ? c->split.n_left - c->core.nodes : c->split.n_left;
     return left > c->written.outside ? left - c->written.outside : 0;
 }
 

@@ -24,7 +24,7 @@ static tc_status attempt(tc_ctx *ctx, tc_compiled *c, size_t *failed, tc_refusal
 static const tc_loc *loc_of(const tc_compiled *c, const char *name)
 {
     static const tc_loc nowhere = {0};
-    const tc_graph *g = ti_main(c->typed);
+    const tc_graph *g = ti_main(c->work.typed);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->loc->node && ti_text_eq(g->node[k]->loc->node, name))
             return g->node[k]->loc;
@@ -42,7 +42,7 @@ static const char *named(const tc_region *region, const char *node)
 
 static void leave_node(tc_compiled *c, const char *name, const char *why)
 {
-    *ti_map_at(&c->left, ti_str_of(name)) = (void *)(uintptr_t)why;
+    *ti_map_at(&c->work.left, ti_str_of(name)) = (void *)(uintptr_t)why;
 }
 
 static tc_status leave(tc_ctx *ctx, tc_compiled *c, const tc_region *region,
@@ -98,7 +98,7 @@ tc_status ti_fall_back(tc_ctx *ctx, tc_compiled *c, size_t failed, const tc_refu
         if (status == TC_BUG && failed == SIZE_MAX)
             return ti_bug(ctx, NULL, "%s", refusal.why);
         if (status != TC_OK && failed == SIZE_MAX)
-            return ti_unsupported(ctx, &(tc_loc){.file = c->typed->file}, TC_E_UNSUPPORTED, "%s",
+            return ti_unsupported(ctx, &(tc_loc){.file = c->work.typed->file}, TC_E_UNSUPPORTED, "%s",
                                   refusal.why);
     }
 }

@@ -40,7 +40,7 @@ static bool asks_for_integers(const tc_compile_request *r)
 /* Block-scaled operands: the target must have them. */
 static tc_status check_blocks(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
 {
-    if (!ti_config_has_blocks(&c->config) || has(&c->target, TC_FEATURE_MX))
+    if (!ti_config_has_blocks(&c->quant.config) || has(&c->target, TC_FEATURE_MX))
         return TC_OK;
     tc_status status = ti_usage(ctx, "%s%s: the target '%s' has no block-scaled types",
                                 r->config ? "-q " : "settings", r->config ? r->config : "",
@@ -52,9 +52,9 @@ static tc_status check_blocks(tc_ctx *ctx, const tc_compile_request *r, const tc
 /* A target that computes in float: settings that quantize are a mistake, data changes nothing. */
 static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c)
 {
-    if (!is_float_only(c) || r->calib_only_if_needed || r->as)
+    if (!is_float_only(c) || r->data.only_if_needed || r->sizes.as)
         return TC_OK;
-    if (asks_for_integers(r) && !ti_config_has_blocks(&c->config)) {
+    if (asks_for_integers(r) && !ti_config_has_blocks(&c->quant.config)) {
         tc_status status = ti_usage(ctx, "%s%s: the target '%s' computes in float",
                                     r->config ? "-q " : "settings that quantize",
                                     r->config ? r->config : "", r->target);
@@ -62,7 +62,7 @@ static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, cons
                            "without -q the program stays in float");
         return status;
     }
-    if (r->calib && !ti_dataset_invented(r->calib) && !(r->config || r->check)) {
+    if (r->data.calib && !ti_dataset_invented(r->data.calib) && !(r->config || r->check)) {
         ti_warning(ctx, NULL, TC_E_NO_EFFECT,
                    "calibration data quantizes nothing here: the target '%s' computes in float",
                    r->target);
@@ -75,10 +75,10 @@ static tc_status check_float_only(tc_ctx *ctx, const tc_compile_request *r, cons
 static tc_integers integers_of(const tc_compile_request *r, const tc_compiled *c)
 {
     bool asked = asks_for_integers(r);
-    if ((r->config && !asked) || is_float_only(c) || ti_config_has_blocks(&c->config))
+    if ((r->config && !asked) || is_float_only(c) || ti_config_has_blocks(&c->quant.config))
         return TC_INTEGERS_NEVER;
     bool integers_only = has(&c->target, TC_FEATURE_INT) && !has(&c->target, TC_FEATURE_FP);
-    if (!asked && !integers_only && (!r->calib || r->calib_only_if_needed))
+    if (!asked && !integers_only && (!r->data.calib || r->data.only_if_needed))
         return TC_INTEGERS_NEVER;
     return asked ? TC_INTEGERS_ALWAYS : TC_INTEGERS_FOR_FLOATS;
 }
@@ -88,8 +88,8 @@ static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_c
                             bool quantizes)
 {
     TC_TRY(check_float_only(ctx, r, c));
-    if (r->calib && !r->as && !r->calib_only_if_needed && quantizes)
-        ti_data_fit(ctx, c->module, r->calib);
+    if (r->data.calib && !r->sizes.as && !r->data.only_if_needed && quantizes)
+        ti_data_fit(ctx, c->module, r->data.calib);
     return TC_OK;
 }
 
@@ -131,29 +131,29 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_job *job)
 {
     tc_samples samples, learned = {0}, held_out = {0};
-    tc_quant_request q = {.figure = !c->config.proved && !c->config.quiet, .held_out = &held_out,
-                          .labels = r->labels, .keep_odd = r->keep_odd, .gains = &c->gains,
-                          .record = r->record_quantization ? &c->quantized : NULL, .as = r->as, .largest = r->largest,
-                          .size = r->size, .n_size = r->n_size};
-    if (r->calib && !r->as && r->calib_only_if_needed && ti_dataset_invented(r->calib))
-        ti_data_missing(ctx, &c->config);
-    if (r->as)
+    tc_quant_request q = {.figure = !c->quant.config.proved && !c->quant.config.quiet, .held_out = &held_out,
+                          .labels = r->data.labels, .keep_odd = r->data.keep_odd, .gains = &c->quant.gains,
+                          .record = r->sizes.record ? &c->quant.record : NULL, .as = r->sizes.as, .largest = r->sizes.largest,
+                          .size = r->sizes.calib, .n_size = r->sizes.n_calib};
+    if (r->data.calib && !r->sizes.as && r->data.only_if_needed && ti_dataset_invented(r->data.calib))
+        ti_data_missing(ctx, &c->quant.config);
+    if (r->sizes.as)
         samples = (tc_samples){0};
-    else if (r->calib)
-        TC_TRY(ti_open_calibration(ctx, r->calib, ti_main(c->module), &c->config, r->all_samples,
+    else if (r->data.calib)
+        TC_TRY(ti_open_calibration(ctx, r->data.calib, ti_main(c->module), &c->quant.config, r->data.all_samples,
                                    &samples, &learned, &held_out));
     else /* a program without inputs says itself what it computes with */
         TC_TRY(ti_open_samples(ctx, ti_main(c->module), NULL, 0, &samples));
-    if (held_out.n && r->only_learned)
+    if (held_out.n && r->data.only_learned)
         samples = learned;
-    else if (held_out.n && !c->config.quiet)
+    else if (held_out.n && !c->quant.config.quiet)
         q.learned = &learned;
-    if (!r->as)
+    if (!r->sizes.as)
         TC_TRY(ti_typed_cost(ctx, r, c, &q.cost));
     job->samples = &samples;
     job->quant = &q;
     tc_status status = ti_road_run(ctx, c->module, TC_AT_READY, TC_AT_TYPED, job, r->trace);
-    c->holds_out = c->gains.n_held_out > 0;
+    c->given.held_out = c->quant.gains.n_held_out > 0;
     job->samples = NULL;
     job->quant = NULL;
     job->fresh = true;
@@ -162,10 +162,10 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
 
 tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
-    tc_job job = {.target = &c->target, .config = &c->config, .integers = integers_of(r, c),
+    tc_job job = {.target = &c->target, .config = &c->quant.config, .integers = integers_of(r, c),
                   .cpu = r->cpu, .n_cpu = r->n_cpu};
     TC_TRY(check_blocks(ctx, r, c));
-    if (ti_config_has_blocks(&c->config))
+    if (ti_config_has_blocks(&c->quant.config))
         job.blocks = &c->blocks;
     TC_TRY(ti_tell_progress(ctx, "tidying", 0, 1));
     if (!is_quantized(c->module))
@@ -174,10 +174,10 @@ tc_status ti_compile_front(tc_ctx *ctx, const tc_compile_request *r, tc_compiled
     TC_TRY(ti_check_places(c->module));
     TC_TRY(settle_ranges(ctx, r, c, &job));
     bool quantizes = ti_road_when(TC_WHEN_INTEGERS, &job, c->module);
-    if (quantizes && !r->calib && !r->as && ti_main(c->module)->n_in)
+    if (quantizes && !r->data.calib && !r->sizes.as && ti_main(c->module)->n_in)
         return no_data(ctx, r);
     TC_TRY(ti_road_run(ctx, c->module, TC_AT_REAL, TC_AT_READY, &job, r->trace));
-    if (r->ready_only) {
+    if (r->sizes.ready_only) {
         ti_quant_number_values(c->module);
         return TC_OK;
     }

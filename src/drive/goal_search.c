@@ -127,21 +127,21 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
                               const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_compile_request own = *request;
-    tc_compiled c = {.ethosu = {.ini = goal->ini,
+    tc_compiled c = {.asked.ethosu = {.ini = goal->ini,
                                 .system_config = goal->system_config,
                                 .memory_mode = goal->memory_mode,
                                 .unmade = true}};
     own.module = ti_module_clone(request->module);
     own.config = NULL;
     own.settings = config;
-    own.labels = labels;
+    own.data.labels = labels;
     own.check = false;
     own.unexecuted = true;
     own.trace = NULL;
     TC_TRY(ti_compile_stages(ctx, &own, &c));
-    row->sqnr_db = c.gains.db;
-    row->agreement = c.gains.agree;
-    row->drop = c.gains.drop;
+    row->sqnr_db = c.quant.gains.db;
+    row->agreement = c.quant.gains.agree;
+    row->drop = c.quant.gains.drop;
     if (c.target.machine->packing == TC_PACKED_C)
         return core_figures(ctx, &c, row);
     if (c.target.machine->packing == TC_PACKED_STREAM)
@@ -283,14 +283,14 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                            tc_config *out, tc_frontier_row **rows, size_t *n_row)
 {
     tc_labels labels = {NULL, NULL, 0};
-    if (!request->calib)
+    if (!request->data.calib)
         return ti_usage(ctx,
                         "a goal for accuracy, cycles or flash needs calibration data: --calib");
     if (goal->labels) {
         tc_samples samples;
-        TC_TRY(ti_open_dataset(ctx, request->calib, ti_main(request->module), &samples));
+        TC_TRY(ti_open_dataset(ctx, request->data.calib, ti_main(request->module), &samples));
         const tc_graph *g = ti_main(request->module);
-        TC_TRY(ti_read_labels(ctx, goal->labels, request->calib, samples.n,
+        TC_TRY(ti_read_labels(ctx, goal->labels, request->data.calib, samples.n,
                               g->n_out ? (size_t)tc_type_count(ti_type_of(g, g->out[0])) : 0,
                               &labels));
     }

@@ -106,7 +106,7 @@ static tc_status at_largest(const course *s, int64_t *out, const tc_module **lar
     if (!bounded)
         return TC_OK;
     tc_compile_request r = *s->r;
-    r.any_size = *out;
+    r.sizes.any = *out;
     *largest = ti_ready_at(s->ctx, &r, s->first, value);
     return TC_OK;
 }
@@ -153,12 +153,12 @@ static tc_status compile_at(const course *s, const int64_t *value, tc_compiled *
     tc_compile_request r = *s->r;
     TC_TRY(ti_read_at(ctx, s->first, value, &r.module));
     TC_TRY(ti_verify(ctx, r.module));
-    r.as = s->c->quantized.asked ? &s->c->quantized : NULL;
+    r.sizes.as = s->c->quant.record.asked ? &s->c->quant.record : NULL;
     r.unexecuted = true;
     r.check = false;
     r.trace = NULL;
     r.strict = true;
-    *out = (tc_compiled){.ethosu = s->c->ethosu};
+    *out = (tc_compiled){.asked.ethosu = s->c->asked.ethosu};
     TC_TRY(ti_compile_stages(ctx, &r, out));
     return check_one_region(s, out, point_text(s, value));
 }
@@ -325,7 +325,7 @@ static tc_status try_at(const course *s, tc_module *general, tc_module *special,
 
 static void note_tried(course *s, const char *text)
 {
-    tc_many_sizes *many = s->c->many;
+    tc_many_sizes *many = s->c->work.many;
     many->tried_at[many->n_tried++] = text;
 }
 
@@ -334,7 +334,7 @@ static tc_status try_point(course *s, const int64_t *value)
     tc_compiled c;
     const char *text = point_text(s, value);
     TC_TRY(compile_quietly(s, value, &c));
-    TC_TRY(try_at(s, s->c->many->general, c.region[0].module, text));
+    TC_TRY(try_at(s, s->c->work.many->general, c.region[0].module, text));
     note_tried(s, text);
     return TC_OK;
 }
@@ -408,7 +408,7 @@ static tc_status try_all(course *s)
         int64_t hi = m->size[i].hi - m->size[i].lo < MOST ? m->size[i].hi : m->size[i].lo + MOST;
         memcpy(value, s->base, m->n_size * sizeof *value);
         for (value[i] = m->size[i].lo; value[i] <= hi; value[i]++) {
-            tc_many_sizes *many = s->c->many;
+            tc_many_sizes *many = s->c->work.many;
             tc_grow(&s->ctx->arena, many->tried_at, many->n_tried, many->cap_tried);
             TC_TRY(ti_tell_progress(s->ctx, "sizes checked", (size_t)(value[i] - m->size[i].lo),
                                     (size_t)(hi - m->size[i].lo + 1)));
@@ -422,7 +422,7 @@ static tc_status try_all(course *s)
 static tc_status try_some(course *s)
 {
     const tc_aligned *a = &s->a;
-    tc_many_sizes *many = s->c->many;
+    tc_many_sizes *many = s->c->work.many;
     for (size_t p = 0; p < a->n_point; p++)
         if (p >= a->n_fit || p < TRIED) {
             tc_module *m = (tc_module *)(uintptr_t)a->module[p];
@@ -442,7 +442,7 @@ static tc_status make_general(course *s)
     tc_compiled *c = s->c;
     uint64_t state = 20261117;
     size_t n = s->first->n_size;
-    tc_many_sizes *many = c->many = tc_new(&ctx->arena, tc_many_sizes);
+    tc_many_sizes *many = c->work.many = tc_new(&ctx->arena, tc_many_sizes);
     tc_size_bound *bound = tc_new_n(&ctx->arena, tc_size_bound, n);
     TC_TRY(fitted_points(s, &state));
     TC_TRY(ti_align(&s->a));
@@ -488,13 +488,13 @@ static tc_status compile_many_sizes(tc_ctx *ctx, const tc_compile_request *reque
                               s.first->n_size, TC_MAX_RANK);
     tc_sized_data *part;
     size_t n_part;
-    TC_TRY(ti_split_by_size(ctx, s.first, r.calib, &part, &n_part));
+    TC_TRY(ti_split_by_size(ctx, s.first, r.data.calib, &part, &n_part));
     most_samples_first(part, n_part);
     memcpy(s.base, part[0].value, s.first->n_size * sizeof *s.base);
-    r.calib = part[0].data;
-    TC_TRY(at_largest(&s, &r.any_size, &r.largest));
+    r.data.calib = part[0].data;
+    TC_TRY(at_largest(&s, &r.sizes.any, &r.sizes.largest));
     TC_TRY(ti_observe_sizes(ctx, s.first, part + 1, n_part - 1, &r));
-    r.record_quantization = true;
+    r.sizes.record = true;
     TC_TRY(ti_read_at(ctx, s.first, s.base, &r.module));
     TC_TRY(ti_verify(ctx, r.module));
     TC_TRY(ti_compile_stages(ctx, &r, out));

@@ -9,8 +9,8 @@
 /* The buffer of that name in a method before, or NULL. */
 static const tc_type *type_before(const tc_compiled *before, const char *name)
 {
-    for (; before; before = before->beside) {
-        const tc_graph *g = ti_main(before->typed ? before->typed : before->module);
+    for (; before; before = before->asked.beside) {
+        const tc_graph *g = ti_main(before->work.typed ? before->work.typed : before->module);
         for (size_t i = 0; i < g->n_mutation; i++) {
             const tc_value *v = ti_value_of(g, g->mutation[i].before);
             if (v->name && ti_text_eq(v->name, name))
@@ -73,12 +73,12 @@ void ti_methods_same_state(tc_ctx *ctx, const tc_graph *g, const tc_compiled *be
 static const tc_known_weights *programs_of(tc_ctx *ctx, const tc_compiled *before)
 {
     tc_known_weights *known = tc_new(&ctx->arena, tc_known_weights);
-    for (const tc_compiled *m = before; m; m = m->beside)
+    for (const tc_compiled *m = before; m; m = m->asked.beside)
         known->n++;
     known->graph = tc_new_n(&ctx->arena, const tc_graph *, known->n + 1);
     size_t i = known->n; /* the first method decides */
-    for (const tc_compiled *m = before; m; m = m->beside)
-        known->graph[--i] = ti_main(m->typed ? m->typed : m->module);
+    for (const tc_compiled *m = before; m; m = m->asked.beside)
+        known->graph[--i] = ti_main(m->work.typed ? m->work.typed : m->module);
     return known;
 }
 

@@ -23,7 +23,7 @@ static const char *main_reason(const tc_split_report *r, size_t *n, const tc_nod
 
 tc_status ti_tell_idle(tc_ctx *ctx, const tc_compiled *c)
 {
-    if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->typed ||
+    if (c->n_region || c->target.machine->packing == TC_PACKED_NOT || !c->work.typed ||
         !c->split.n_left)
         return TC_OK;
     static const char text[] = "no part of the model runs on '%s': all %zu operators stay on the "

@@ -11,14 +11,14 @@
 
 static tc_status find_system(tc_ctx *ctx, const tc_compiled *c, tc_npu_system *out)
 {
-    const tc_ethosu_options *o = &c->ethosu;
+    const tc_ethosu_options *o = &c->asked.ethosu;
     return ti_npu_system_find(ctx, c->target.npu, o->ini, o->system_config, o->memory_mode, out);
 }
 
 static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_options *out)
 {
-    const tc_ethosu_options *o = &c->ethosu;
-    tc_pricer *pricer = c->choices ? c->choices->pricer : NULL;
+    const tc_ethosu_options *o = &c->asked.ethosu;
+    tc_pricer *pricer = c->work.choices ? c->work.choices->pricer : NULL;
     if (!pricer)
         TC_TRY(ti_pricer_for(ctx, &c->target, o->ini, o->system_config, o->memory_mode, &pricer));
     *out = pricer->options;
@@ -77,13 +77,13 @@ static const tc_codegen_shared *left_by(const tc_compiled *c, const tc_region *r
 {
     static const tc_codegen_shared nothing = {0};
     size_t i = (size_t)(region - c->region);
-    if (!c->ethosu.share_weights || !c->request.method)
+    if (!c->asked.ethosu.share_weights || !c->request.method)
         return NULL;
     for (const tc_compiled *m = c;; i = m->n_region) {
         while (i-- > 0)
             if (ti_own_takes(&m->region[i]))
                 return &m->region[i].own->shared;
-        m = m == c ? c->request.beside : m->beside;
+        m = m == c ? c->request.beside : m->asked.beside;
         if (!m)
             return &nothing;
     }
@@ -169,9 +169,9 @@ static size_t best_way(const way_trial way[WAYS], bool for_size)
 /* Each step from one way to the next. */
 static void tell(tc_ctx *ctx, const tc_compiled *c, const way_trial way[WAYS], unsigned untiled)
 {
-    for (size_t i = 0; i < TC_COUNT(tilings) && c->choices; i++)
+    for (size_t i = 0; i < TC_COUNT(tilings) && c->work.choices; i++)
         if (way->acts & tilings[i].tiles)
-            ti_verdicts_add(ctx, c->choices,
+            ti_verdicts_add(ctx, c->work.choices,
                             &(tc_verdict){.form = tilings[i].pass,
                                           .region = ti_main(way->region->module)->name,
                                           .places = 1,
@@ -184,9 +184,9 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
                          unsigned *untiled)
 {
     way_trial way[WAYS] = {{ctx, c, region, 0, 0, INFINITY, INFINITY}};
-    const char *goal = c->ethosu.optimise;
+    const char *goal = c->asked.ethosu.optimise;
     *untiled = 0;
-    if (c->target.machine->packing != TC_PACKED_STREAM || c->ethosu.unmade)
+    if (c->target.machine->packing != TC_PACKED_STREAM || c->asked.ethosu.unmade)
         return TC_OK;
     TC_TRY(ti_attempt_work(ctx, try_acts, way));
     if (!way->acts)
@@ -213,9 +213,9 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
 /* The forms of its operations. */
 static void tell_forms(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
 {
-    for (size_t i = 0; i < region->own->n_form && c->choices; i++) {
+    for (size_t i = 0; i < region->own->n_form && c->work.choices; i++) {
         const tc_codegen_form *f = &region->own->form[i];
-        ti_verdicts_add(ctx, c->choices,
+        ti_verdicts_add(ctx, c->work.choices,
                         &(tc_verdict){.form = f->name,
                                       .region = ti_main(region->module)->name,
                                       .node = f->node,
@@ -236,7 +236,7 @@ tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
     region->own->refused = against_rules(ctx, c, region);
     if (region->own->refused)
         return TC_OK;
-    if (c->ethosu.unmade) {
+    if (c->asked.ethosu.unmade) {
         tc_codegen_options options;
         TC_TRY(find_options(ctx, c, &options));
         region->own->refused = ti_codegen_refuses(ctx, &options, ti_main(region->module));

@@ -95,7 +95,7 @@ tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
         out[i].planned = ti_main(m[i]);
         method[i] = (tc_emit_method){part[i].name,      m[i],
                                      &out[i].plan,      part[i].payload,
-                                     part[i].n_payload, part[i].compiled->places,
+                                     part[i].n_payload, part[i].compiled->asked.places,
                                      cortexm_of(ctx, part[i].compiled->target.machine)};
     }
     return ti_emit_methods(ctx, method, n, &out[n - 1].pte);

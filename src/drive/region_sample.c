@@ -58,9 +58,9 @@ static tc_status read_one(tc_ctx *ctx, const tc_graph *g, const tc_samples *samp
 {
     tc_tensor *in = input_tensors(ctx, g);
     TC_TRY(samples->read(samples->from, k, in));
-    c->given_odd[c->n_given] = odd;
-    c->given_number[c->n_given] = k;
-    c->given[c->n_given++] = in;
+    c->given.odd[c->given.n] = odd;
+    c->given.number[c->given.n] = k;
+    c->given.sample[c->given.n++] = in;
     return TC_OK;
 }
 
@@ -86,12 +86,12 @@ static void find_odd(tc_ctx *ctx, const tc_graph *g, tc_compiled *c)
     float reach[TC_GIVEN];
     for (size_t i = 0; i < g->n_in; i++) {
         size_t n = 0;
-        for (size_t k = 0; k < c->n_given; k++)
-            if (!c->given_odd[k])
-                reach[n++] = reach_of(c->given[k][i]);
+        for (size_t k = 0; k < c->given.n; k++)
+            if (!c->given.odd[k])
+                reach[n++] = reach_of(c->given.sample[k][i]);
         double others = ti_reach_without_few(&ctx->scratch, reach, n);
-        for (size_t k = 0; others > 0 && k < c->n_given; k++)
-            c->given_odd[k] = c->given_odd[k] || (double)reach_of(c->given[k][i]) > others;
+        for (size_t k = 0; others > 0 && k < c->given.n; k++)
+            c->given.odd[k] = c->given.odd[k] || (double)reach_of(c->given.sample[k][i]) > others;
     }
 }
 
@@ -102,16 +102,16 @@ static tc_status read_unseen(tc_ctx *ctx, const tc_graph *g, const tc_samples *s
 {
     size_t all = ti_held_out_count(samples->n), n = enough_unseen(g, all);
     size_t odd = 0, taken = 0, at = 0;
-    for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
+    for (size_t k = 0; k < samples->n && c->given.n < TC_GIVEN; k++) {
         bool unseen = ti_is_held_out(samples->n, k), due = unseen && at * n >= taken * all;
-        bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
+        bool set_aside = is_odd(&c->quant.gains, k) && odd < MOST_ODD;
         at += unseen;
         odd += set_aside;
         taken += due;
         if (due || set_aside)
             TC_TRY(read_one(ctx, g, samples, k, set_aside, c));
     }
-    if (!c->request.keep_odd)
+    if (!c->request.data.keep_odd)
         find_odd(ctx, g, c);
     return TC_OK;
 }
@@ -123,8 +123,8 @@ static tc_status read_seen(tc_ctx *ctx, const tc_graph *g, const tc_samples *sam
 {
     size_t n = enough_of(g, samples->n), odd = 0, taken = 0;
     bool remembers = ti_module_has_state(g->module) && !samples->reset;
-    for (size_t k = 0; k < samples->n && c->n_given < TC_GIVEN; k++) {
-        bool set_aside = is_odd(&c->gains, k) && odd < MOST_ODD;
+    for (size_t k = 0; k < samples->n && c->given.n < TC_GIVEN; k++) {
+        bool set_aside = is_odd(&c->quant.gains, k) && odd < MOST_ODD;
         bool due = remembers ? k < n : taken < n && k * n >= taken * samples->n;
         if (!set_aside && !due)
             continue;
@@ -153,18 +153,18 @@ static void wrap(tc_tensor from, tc_tensor to)
 /* What the model was run on at the size of its data, cut or repeated to this one. */
 static void wrap_samples(tc_ctx *ctx, const tc_graph *g, const tc_compiled *first, tc_compiled *c)
 {
-    c->n_given = first->n_given < UNSEEN ? first->n_given : UNSEEN;
-    c->holds_out = first->holds_out;
-    c->given_apart = first->given_apart;
-    for (size_t k = 0; k < c->n_given; k++) {
+    c->given.n = first->given.n < UNSEEN ? first->given.n : UNSEEN;
+    c->given.held_out = first->given.held_out;
+    c->given.apart = first->given.apart;
+    for (size_t k = 0; k < c->given.n; k++) {
         tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
         for (size_t i = 0; i < g->n_in; i++) {
             in[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[i]));
-            wrap(first->given[k][i], in[i]);
+            wrap(first->given.sample[k][i], in[i]);
         }
-        c->given[k] = in;
-        c->given_odd[k] = first->given_odd[k];
-        c->given_number[k] = first->given_number[k];
+        c->given.sample[k] = in;
+        c->given.odd[k] = first->given.odd[k];
+        c->given.number[k] = first->given.number[k];
     }
 }
 
@@ -181,27 +181,27 @@ static bool can_invent(const tc_graph *g)
 static tc_status read_samples(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     static const char *const invented[] = {"random:1"};
-    const tc_graph *g = ti_main(c->real);
+    const tc_graph *g = ti_main(c->work.real);
     tc_samples samples;
-    if (!r->own_samples && r->first && r->first->n_given && !r->first->given_invented) {
-        wrap_samples(ctx, g, r->first, c);
+    if (!r->sizes.own_samples && r->sizes.first && r->sizes.first->given.n && !r->sizes.first->given.invented) {
+        wrap_samples(ctx, g, r->sizes.first, c);
         return TC_OK;
     }
-    bool own_data = r->calib && (!r->as || r->own_samples); /* data is of the size that was calibrated */
-    c->given_invented = !own_data || ti_dataset_invented(r->calib);
+    bool own_data = r->data.calib && (!r->sizes.as || r->sizes.own_samples); /* data is of the size that was calibrated */
+    c->given.invented = !own_data || ti_dataset_invented(r->data.calib);
     if (own_data) {
-        TC_TRY(ti_open_dataset(ctx, r->calib, g, &samples));
-        c->given_apart = samples.reset;
-        return c->holds_out ? read_unseen(ctx, g, &samples, c) : read_seen(ctx, g, &samples, c);
+        TC_TRY(ti_open_dataset(ctx, r->data.calib, g, &samples));
+        c->given.apart = samples.reset;
+        return c->given.held_out ? read_unseen(ctx, g, &samples, c) : read_seen(ctx, g, &samples, c);
     }
     if (!can_invent(g))
         return TC_OK;
     TC_TRY(ti_open_samples(ctx, g, invented, g->n_in ? 1 : 0, &samples));
     TC_TRY(read_one(ctx, g, &samples, 0, false, c));
     for (int reals = 1; reals >= 0; reals--) {
-        TC_TRY(read_one(ctx, g, &samples, c->n_given, false, c));
-        if (!ti_invent_ends(g, reals, c->given[c->n_given - 1]))
-            c->n_given--;
+        TC_TRY(read_one(ctx, g, &samples, c->given.n, false, c));
+        if (!ti_invent_ends(g, reals, c->given.sample[c->given.n - 1]))
+            c->given.n--;
     }
     return TC_OK;
 }
@@ -211,7 +211,7 @@ void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled
     tc_trial trial;
     ti_trial_begin(ctx, &trial);
     if (read_samples(ctx, request, c) != TC_OK)
-        c->n_given = 0;
+        c->given.n = 0;
     ti_trial_end(ctx, &trial);
 }
 
@@ -243,7 +243,7 @@ static tc_tensor kept(tc_arena *arena, const tc_type *type, tc_tensor t)
 /* Regions are tidy, and the program around them is short: passes would take longer than the run. */
 static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_tensor *out)
 {
-    const tc_tensor *in = ti_check_taken(ti_main(m), c->given[0], &ctx->arena);
+    const tc_tensor *in = ti_check_taken(ti_main(m), c->given.sample[0], &ctx->arena);
     ti_state_drop(m);
     return ti_exec_run(ti_exec_new(ctx, m), in, out);
 }
@@ -271,7 +271,7 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
         r->want = tc_new_n(&ctx->arena, tc_tensor, n_out + 1);
         for (size_t k = 0; k < n_in; k++) {
             tc_val v = whole ? old->in[k] : call->in[k];
-            r->sample[0][k] = whole ? c->given[0][k]
+            r->sample[0][k] = whole ? c->given.sample[0][k]
                                     : kept(&ctx->arena, ti_type_of(old, v), out[place[v] - 1]);
         }
         for (size_t k = 0; k < n_out; k++) {
@@ -286,7 +286,7 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
 void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_trial trial;
-    if (!c->n_given || !c->n_region || c->region->n_sample)
+    if (!c->given.n || !c->n_region || c->region->n_sample)
         return;
     ti_trial_begin(ctx, &trial);
     if (hand(ctx, c) != TC_OK)
@@ -339,7 +339,7 @@ tc_module *ti_without_regions(tc_ctx *ctx, const tc_compiled *c, const tc_module
         return NULL;
     tc_module *m = ti_module_clone(written);
     tc_tensor *all = tc_new_n(&ctx->arena, tc_tensor, n);
-    memcpy(all, c->given[0], at * sizeof *all);
+    memcpy(all, c->given.sample[0], at * sizeof *all);
     for (size_t i = 0; i < c->n_region; i++) {
         const tc_node *call = ti_call_of(ti_main(m), c->region[i].name);
         memcpy(all + at, c->region[i].want, (size_t)call->n_out * sizeof *all);

@@ -69,7 +69,7 @@ static void drop_inputs(tc_ctx *ctx, const tc_compiled *c, tc_region *region, tc
         return;
     ti_drop_inputs(ctx, c->module, ti_main(region->module));
     if (checker)
-        region_inputs(ctx, c->checker, c->module, region->name, checker->in);
+        region_inputs(ctx, c->work.checker, c->module, region->name, checker->in);
 }
 
 /* Typed rewrites, the rules, then what can be said simpler in TOSA; then the back end of Ethos-U is
@@ -91,16 +91,16 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
 {
     tc_tensor *in[TC_CHECK_SAMPLES];
     const tc_tensor *sample[TC_CHECK_SAMPLES];
-    region_inputs(ctx, c->checker, c->module, region->name, in);
-    for (size_t k = 0; k < c->checker->n; k++)
+    region_inputs(ctx, c->work.checker, c->module, region->name, in);
+    for (size_t k = 0; k < c->work.checker->n; k++)
         sample[k] = in[k];
     tc_checker checker;
-    ti_check_begin_with(&checker, ctx, in, c->checker->n);
-    checker.then = c->checker->then;
+    ti_check_begin_with(&checker, ctx, in, c->work.checker->n);
+    checker.then = c->work.checker->then;
     tc_trace trace = {ti_check_pass, &checker};
     tc_status status =
         lower_region(ctx, c, g, region, &trace, &checker,
-                     &(tc_lower_check){sample, c->checker->n, &c->rule_broke});
+                     &(tc_lower_check){sample, c->work.checker->n, &c->work.rule_broke});
     ti_check_end(&checker);
     return status;
 }
@@ -126,8 +126,8 @@ void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
 static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     tc_tensor *in[TC_CHECK_SAMPLES];
-    region_inputs(ctx, c->checker, c->module, region->name, in);
-    region->n_sample = c->checker->n;
+    region_inputs(ctx, c->work.checker, c->module, region->name, in);
+    region->n_sample = c->work.checker->n;
     for (size_t k = 0; k < region->n_sample; k++) {
         region->sample[k] = in[k];
         for (size_t i = 0; i < ti_main(region->module)->n_in; i++)
@@ -163,11 +163,11 @@ static tc_status finish_region(tc_ctx *ctx, const tc_trace *trace, tc_compiled *
                                tc_region *region)
 {
     tc_graph *g = ti_module_find(c->module, region->name);
-    tc_status status = c->checker ? lower_checked(ctx, c, g, region)
+    tc_status status = c->work.checker ? lower_checked(ctx, c, g, region)
                                   : lower_region(ctx, c, g, region, trace, NULL, NULL);
     if (status == TC_OK)
         drop_inputs(ctx, c, region, NULL);
-    if (status == TC_OK && c->target.machine->packing == TC_PACKED_STREAM && c->checker)
+    if (status == TC_OK && c->target.machine->packing == TC_PACKED_STREAM && c->work.checker)
         keep_samples(ctx, c, region);
     if (status == TC_OK && c->target.tosa >> TC_FEATURE_VAR & 1u && !c->request.method &&
         c->target.machine->packing != TC_PACKED_VGF)
@@ -193,10 +193,10 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
     tc_job job = {.target = &c->target,
                   .cpu = c->request.cpu,
                   .n_cpu = c->request.n_cpu,
-                  .source = c->source ? ti_main(c->source) : NULL,
+                  .source = c->work.source ? ti_main(c->work.source) : NULL,
                   .resamples = c->request.shaders == TC_SHADERS_RESAMPLE ||
                                c->request.shaders == TC_SHADERS_SAMPLERS,
-                  .left = &c->left,
+                  .left = &c->work.left,
                   .split = &c->split};
     return ti_road_run(ctx, c->module, TC_AT_WHOLE, TC_AT_SPLIT, &job, trace);
 }
@@ -242,9 +242,9 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
 {
     *failed = SIZE_MAX;
     TC_TRY(ti_tell_progress(ctx, "splitting", 0, 1));
-    c->module = ti_module_clone(c->typed);
-    TC_TRY(ti_verdicts_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                           c->ethosu.memory_mode, &c->choices));
+    c->module = ti_module_clone(c->work.typed);
+    TC_TRY(ti_verdicts_for(ctx, &c->target, c->asked.ethosu.ini, c->asked.ethosu.system_config,
+                           c->asked.ethosu.memory_mode, &c->work.choices));
     TC_TRY(split_program(ctx, c, trace));
     TC_TRY(ti_finish_regions(ctx, c, trace, failed));
     say_steered(ctx, c);

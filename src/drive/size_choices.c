@@ -99,7 +99,7 @@ const tc_module *ti_ready_at(tc_ctx *ctx, const tc_compile_request *request,
 {
     tc_compile_request r = *request;
     tc_module *ready = NULL;
-    r.calib_only_if_needed = false;
+    r.data.only_if_needed = false;
     tc_hold hold = ti_hold_begin(ctx); /* what there is to say is said at the first size */
     tc_status status = ti_read_at(ctx, m, value, &r.module);
     if (status == TC_OK)

@@ -31,16 +31,16 @@ static tc_status cycles_of(void *who, const tc_module *typed, double *out)
 {
     costing *k = who;
     tc_compiled t = {.target = k->c->target,
-                     .ethosu = k->c->ethosu,
+                     .asked.ethosu = k->c->asked.ethosu,
                      .request = *k->request};
     size_t failed;
     *out = INFINITY;
-    t.ethosu.unmade = true;
+    t.asked.ethosu.unmade = true;
     t.module = ti_module_copy(typed);
     TC_TRY(ti_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
                        &(tc_job){.target = &t.target}, NULL));
-    t.typed = t.module;
-    ti_map_init(&t.left, &k->ctx->arena);
+    t.work.typed = t.module;
+    ti_map_init(&t.work.left, &k->ctx->arena);
     tc_status status = ti_compile_regions(k->ctx, &t, NULL, &failed);
     if (status != TC_OK)
         return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is expensive */
@@ -57,8 +57,8 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
 {
     tc_pricer *pricer;
     *out = (tc_quant_cost){0};
-    TC_TRY(ti_pricer_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                           c->ethosu.memory_mode, &pricer));
+    TC_TRY(ti_pricer_for(ctx, &c->target, c->asked.ethosu.ini, c->asked.ethosu.system_config,
+                           c->asked.ethosu.memory_mode, &pricer));
     if (!pricer)
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);

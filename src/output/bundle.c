@@ -103,10 +103,10 @@ static tc_status from_data(const runner *r, tc_dataset *data, tc_bundle_suite *o
 
 static tc_status from_given(const runner *r, const tc_compiled *c, tc_bundle_suite *out)
 {
-    size_t n = c->n_given < VECTORS ? c->n_given : VECTORS;
+    size_t n = c->given.n < VECTORS ? c->given.n : VECTORS;
     out->test = tc_new_n(&r->ctx->arena, tc_bundle_case, n + 1);
     for (size_t k = 0; k < n; k++) {
-        const tc_tensor *in = ti_check_taken(r->g, c->given[k], &r->ctx->arena);
+        const tc_tensor *in = ti_check_taken(r->g, c->given.sample[k], &r->ctx->arena);
         if (c->proof.of && c->proof.refused[k])
             continue; /* numbers that were invented, and that the model does not take */
         TC_TRY(make_case(r, in, &out->test[out->n_test++]));
@@ -120,9 +120,9 @@ static tc_status make_suite(tc_ctx *ctx, const tc_compiled *c, const tc_pte_file
     runner r;
     *out = (tc_bundle_suite){.method = f->method[i].name};
     TC_TRY(runner_open(ctx, f->name, f->bytes, &f->method[i], &r));
-    if (r.g->n_in && !c->vectors && !c->n_given)
+    if (r.g->n_in && !c->asked.vectors && !c->given.n)
         return ti_usage(ctx, "a .bpte needs test vectors: --input DATA");
-    return c->vectors ? from_data(&r, c->vectors, out) : from_given(&r, c, out);
+    return c->asked.vectors ? from_data(&r, c->asked.vectors, out) : from_given(&r, c, out);
 }
 
 static int by_method(const void *a, const void *b)
@@ -138,7 +138,7 @@ tc_status ti_bundle_make(tc_ctx *ctx, const tc_compiled *c, tc_bytes program, tc
     TC_TRY(ti_pte_open(ctx, c->module->file, program, &f));
     bundle.suite = tc_new_n(&ctx->arena, tc_bundle_suite, f.n_method + 1);
     bundle.n_suite = f.n_method;
-    for (size_t i = f.n_method; c && i-- > 0; c = c->beside) /* the last method is the first here */
+    for (size_t i = f.n_method; c && i-- > 0; c = c->asked.beside) /* the last method is the first here */
         TC_TRY(make_suite(ctx, c, &f, i, &bundle.suite[i]));
     for (size_t i = 0; i < bundle.n_suite; i++)
         *vectors += bundle.suite[i].n_test;

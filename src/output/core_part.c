@@ -31,22 +31,22 @@ static tc_status split(tc_ctx *ctx, tc_compiled *core)
 tc_status ti_core_part(tc_ctx *ctx, tc_compiled *c)
 {
     size_t failed;
-    if (!c->target.core || c->core)
+    if (!c->target.core || c->core.region)
         return TC_OK;
     TC_TRY(ti_pack_regions(ctx, c));
     if (c->n_region == 1 && c->module == c->region->module) /* it was TOSA, and all of it is taken */
         c->module = ti_program_of(ctx, c);
     tc_compiled core = *c;
     core.target = *c->target.core;
-    core.choices = NULL;
+    core.work.choices = NULL;
     TC_TRY(split(ctx, &core));
     TC_TRY(ti_finish_regions(ctx, &core, NULL, &failed));
-    c->core = core.region;
-    c->n_core = core.n_region;
-    for (size_t i = 0; i < c->n_core; i++)
-        c->core_nodes += core.split.nodes[i];
+    c->core.region = core.region;
+    c->core.n = core.n_region;
+    for (size_t i = 0; i < c->core.n; i++)
+        c->core.nodes += core.split.nodes[i];
     for (size_t k = 0; k < core.split.n_left; k++) /* a TOSA program's control flow */
-        c->core_nodes += tc_ops[core.split.left[k].node->op].tosa != 0;
+        c->core.nodes += tc_ops[core.split.left[k].node->op].tosa != 0;
     c->model = ti_model_of(ctx, c->model->name, c->module);
     c->proof.of = NULL; /* it is another program now */
     return ti_verify(ctx, c->module);

@@ -310,8 +310,8 @@ static tc_status lower_floats(tc_ctx *ctx, const tc_compiled *c, tc_core_program
     tc_module *module = out->module;
     tc_compiled floats = *c;
     floats.module = module;
-    floats.checker = NULL;
-    floats.choices = NULL;
+    floats.work.checker = NULL;
+    floats.work.choices = NULL;
     TC_TRY(ti_target_parse(ctx, FLOATS, &floats.target));
     tc_split_request request = {.target = c->target.text,
                                 .prefix = "float",

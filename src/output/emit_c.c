@@ -142,7 +142,7 @@ static void put_needs(tc_buf *out, const char *prefix, const needs *n)
 static const tc_pte_method *method_of(const tc_pte_file *f, const tc_compiled *c)
 {
     for (size_t i = 0; i < f->n_method; i++)
-        if (f->method[i].name && c->method && ti_text_eq(f->method[i].name, c->method))
+        if (f->method[i].name && c->asked.method && ti_text_eq(f->method[i].name, c->asked.method))
             return &f->method[i];
     return &f->method[0];
 }
@@ -152,9 +152,9 @@ static void put_method(tc_ctx *ctx, tc_buf *out, const char *name, const tc_comp
                        const tc_pte_method *m)
 {
     const char *prefix =
-        upper(ctx, ti_c_symbol(ctx, ti_text_format(&ctx->arena, "%s_%s", name, c->method)));
+        upper(ctx, ti_c_symbol(ctx, ti_text_format(&ctx->arena, "%s_%s", name, c->asked.method)));
     needs n = needs_of(c, m);
-    ti_buf_printf(out, "\n#define %s_METHOD \"%s\"\n", prefix, c->method);
+    ti_buf_printf(out, "\n#define %s_METHOD \"%s\"\n", prefix, c->asked.method);
     put_needs(out, prefix, &n);
     put_ports(ctx, out, prefix, ti_main(c->module), false);
     put_ports(ctx, out, prefix, ti_main(c->module), true);
@@ -165,7 +165,7 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
 {
     const char *prefix = upper(ctx, name);
     needs all = {0};
-    for (const tc_compiled *m = c; m; m = m->beside)
+    for (const tc_compiled *m = c; m; m = m->asked.beside)
         all = larger(all, needs_of(m, method_of(file, m)));
     ti_buf_printf(
         out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
@@ -175,12 +175,12 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
                   prefix, prefix);
     put_size(out, prefix, "PTE_BYTES", bytes, "The program itself.");
     ti_buf_printf(out, "extern const unsigned char %s_pte[%s_PTE_BYTES];\n\n", name, prefix);
-    if (c->beside)
+    if (c->asked.beside)
         ti_buf_text(out, "/* ---- enough for any one of its methods ---- */\n");
     put_needs(out, prefix, &all);
-    for (const tc_compiled *m = c; m && c->beside; m = m->beside)
+    for (const tc_compiled *m = c; m && c->asked.beside; m = m->asked.beside)
         put_method(ctx, out, name, m, method_of(file, m));
-    if (!c->beside) {
+    if (!c->asked.beside) {
         put_ports(ctx, out, prefix, ti_main(c->module), false);
         put_ports(ctx, out, prefix, ti_main(c->module), true);
     }

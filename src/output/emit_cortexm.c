@@ -53,7 +53,7 @@ static size_t bytes_of(const tc_graph *g, const tc_val *v, size_t n)
 static tc_status write_source(tc_ctx *ctx, const tc_compiled *c, tc_module *module,
                               tc_c_request *request, tc_c_source *out)
 {
-    if (!c->cmsis_nn)
+    if (!c->asked.cmsis_nn)
         return ti_cortexm_write(ctx, module, request, out);
     tc_cm_library library;
     request->library = TC_CMSIS_NN;

@@ -252,16 +252,16 @@ tc_status ti_etrecord_make(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
     recorder r = {.ctx = ctx};
     tc_pte_file f;
     tc_zip zip;
-    if (!c->written.needs || !c->written.n_file || !c->places)
+    if (!c->written.needs || !c->written.n_file || !c->asked.places)
         return ti_usage(ctx, "an ETRecord goes with a .pte or .bpte that keeps locations");
     ti_map_init(&r.handle, &ctx->arena);
     TC_TRY(ti_pte_open(ctx, c->module->file, c->written.file[0], &f));
     ti_zip_begin(&zip, &ctx->arena);
     ti_zip_add(&zip, "ETRECORD_V0", (tc_bytes){NULL, 0});
-    for (const tc_compiled *m = c; m; m = m->beside) {
+    for (const tc_compiled *m = c; m; m = m->asked.beside) {
         tc_bytes graph = export_of(&r, m);
         if (graph.size)
-            add_graph(&r, &zip, m->method, graph);
+            add_graph(&r, &zip, m->asked.method, graph);
     }
     ti_zip_add(&zip, "debug_handle_map", map_of(&r, &f, HANDLES));
     ti_zip_add(&zip, "delegate_map", map_of(&r, &f, DELEGATES));

@@ -198,7 +198,7 @@ tc_status ti_with_all_ports(tc_ctx *ctx, const tc_compiled *c, const tc_compiled
 {
     ports p = {.ctx = ctx, .c = c, .main = ti_main(c->module)};
     *out = c;
-    if (c->n_region != 1 || c->many || c->region[0].module == c->module || ti_work_outside(p.main))
+    if (c->n_region != 1 || c->work.many || c->region[0].module == c->module || ti_work_outside(p.main))
         return TC_OK;
     p.call = ti_call_of(p.main, c->region[0].name);
     if (!p.call)

@@ -104,7 +104,7 @@ static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa
     for (size_t i = 0; i < c->n_region; i++) {
         if (!keep_tosa)
             copy[i].tosa = (tc_bytes){NULL, 0};
-        if (c->places && c->jobs)
+        if (c->asked.places && c->jobs)
             copy[i].lines = ti_own_lines(ctx, c->region[i].own);
     }
     return copy;
@@ -113,7 +113,7 @@ static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa
 /* Region 0 that the methods have in common: the last region's; none: they have not. */
 static tc_bytes common_weights(const tc_compiled *last)
 {
-    for (const tc_compiled *m = last; m && m->ethosu.share_weights && last->beside; m = m->beside)
+    for (const tc_compiled *m = last; m && m->asked.ethosu.share_weights && last->asked.beside; m = m->asked.beside)
         for (size_t i = m->n_region; i-- > 0;)
             if (m->jobs && ti_own_takes(&m->region[i]))
                 return m->region[i].own->program.weights;
@@ -157,7 +157,7 @@ static tc_status join_weights(tc_ctx *ctx, const tc_compiled *last, tc_program_p
 static size_t method_count(const tc_compiled *c)
 {
     size_t n = 0;
-    for (; c; c = c->beside)
+    for (; c; c = c->asked.beside)
         n++;
     return n;
 }
@@ -187,24 +187,24 @@ static tc_status make_program(tc_ctx *ctx, tc_compiled *c, bool keep_tosa)
     tc_pte *program = tc_new_n(&ctx->arena, tc_pte, n);
     if (c->target.core)
         return no_runtime(ctx, c);
-    for (tc_compiled *m = c; m; m = m->beside) {
+    for (tc_compiled *m = c; m; m = m->asked.beside) {
         tc_compiled *whole;
         TC_TRY(ti_vgf_delegate(ctx, m, &whole));
         m->written.whole = whole != NULL;
         if (whole) {
-            part[--k] = (tc_program_part){whole, m->method, whole->payload, 1};
+            part[--k] = (tc_program_part){whole, m->asked.method, whole->payload, 1};
             continue;
         }
         TC_TRY(ti_pack_regions(ctx, m));
         TC_TRY(ti_tell_idle(ctx, m));
         bool kernels = m->target.machine->packing == TC_PACKED_C; /* instead of delegates */
         tc_payload *payload = payloads_of(ctx, m, keep_tosa);
-        part[--k] = (tc_program_part){m, m->method, payload, kernels ? 0 : m->n_region};
+        part[--k] = (tc_program_part){m, m->asked.method, payload, kernels ? 0 : m->n_region};
     }
     TC_TRY(join_weights(ctx, c, part, n));
     TC_TRY(ti_program_join(ctx, part, n, NULL, program));
     k = n;
-    for (tc_compiled *m = c; m; m = m->beside) {
+    for (tc_compiled *m = c; m; m = m->asked.beside) {
         k--;
         m->written.memory = program[k].memory;
         m->written.state = program[k].state;
@@ -270,7 +270,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
         w->core_cycles += source.cost[i].instructions * core->cycles;
     w->layer = source.layer;
     w->n_layer = source.n_layer;
-    w->library = c->cmsis_nn ? TC_CMSIS_NN : NULL;
+    w->library = c->asked.cmsis_nn ? TC_CMSIS_NN : NULL;
     return TC_OK;
 }
 
@@ -353,7 +353,7 @@ static tc_status only_tosa(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
     tc_status status = ti_usage(ctx, "a program for many sizes is a .tosa file, not %s",
                                 kinds[kind].is.name);
     ti_note(ctx, NULL, "a .pte has a method for each size: --dim %s=A,B,C",
-            c->many->size[0].word);
+            c->work.many->size[0].word);
     return status;
 }
 
@@ -363,10 +363,10 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
         return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
     bool program = kind == TC_OUTPUT_PTE || kind == TC_OUTPUT_PTE_TOSA || kind == TC_OUTPUT_BPTE ||
                    (kind == TC_OUTPUT_C && !is_for_core(c));
-    if (c->beside && !program)
+    if (c->asked.beside && !program)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
-    if (c->many && kind != TC_OUTPUT_TOSA)
+    if (c->work.many && kind != TC_OUTPUT_TOSA)
         return only_tosa(ctx, c, kind);
     if (c->request.n_image && kind != TC_OUTPUT_VGF)
         return ti_usage(ctx, "--image %s: images are for a .vgf, not for %s",
@@ -439,7 +439,7 @@ static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, con
 tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char *path)
 {
     path = ti_intern_text(ctx, path);
-    if (kind == TC_OUTPUT_IR && !c->beside) {
+    if (kind == TC_OUTPUT_IR && !c->asked.beside) {
         c->written = (tc_written){.path = path};
         TC_TRY(ti_prove(ctx, c, c->module));
         return ti_write_text(ctx, c->module, path);

@@ -109,13 +109,13 @@ tc_status ti_pack_regions(tc_ctx *ctx, tc_compiled *c)
 {
     if (c->payload)
         return TC_OK;
-    if (c->typed && !c->request.strict && is_refused(ctx, c)) {
+    if (c->work.typed && !c->request.strict && is_refused(ctx, c)) {
         TC_TRY(ti_fall_back(ctx, c, SIZE_MAX, NULL));
         c->model = ti_model_of(ctx, c->model->name, c->module);
     }
     tc_payload *payload = tc_new_n(&ctx->arena, tc_payload, c->n_region);
     tc_ethosu_job *jobs = tc_new_n(&ctx->arena, tc_ethosu_job, c->n_region + 1);
-    TC_TRY(pack(ctx, c, &c->ethosu, payload, jobs));
+    TC_TRY(pack(ctx, c, &c->asked.ethosu, payload, jobs));
     c->payload = payload;
     c->jobs = c->target.machine->packing == TC_PACKED_STREAM ? jobs : NULL;
     return TC_OK;

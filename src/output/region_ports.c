@@ -68,7 +68,7 @@ bool ti_borders_quantized(tc_ctx *ctx, const tc_compiled *c)
 /* Of a program for many sizes: -1 where a size is open. */
 static const tc_type *open_at(const tc_compiled *c, bool output, size_t i)
 {
-    const tc_graph *g = ti_main(c->many->general);
+    const tc_graph *g = ti_main(c->work.many->general);
     return ti_type_of(g, output ? g->out[i] : g->in[i]);
 }
 
@@ -80,7 +80,7 @@ static void put_side(tc_json_out *out, const tc_compiled *c, bool output,
         const tc_type *t = types[i];
         ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", names[i]), TC_J("dtype", tc_dtypes[t->dtype].name));
-        const tc_type *shape = c->many ? open_at(c, output, i) : t;
+        const tc_type *shape = c->work.many ? open_at(c, output, i) : t;
         tc_json_list(out, "shape", shape->rank, shape->dim);
         if (t->quant) {
             tc_json_list(out, "scale", t->quant->count, t->quant->scale);

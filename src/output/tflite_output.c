@@ -78,7 +78,7 @@ static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const 
 {
     tc_read_options *o = ti_reading(ctx);
     tc_compile_request r = c->request;
-    tc_compiled next = {.ethosu = c->ethosu};
+    tc_compiled next = {.asked.ethosu = c->asked.ethosu};
     r.trace = r.faults; /* who was told the first time is gone */
     o->keep_unread = true;
     o->keep = name;
@@ -86,11 +86,11 @@ static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const 
     TC_TRY(ti_read_tflite(ctx, c->module->file, c->module->source, &r.module));
     TC_TRY(ti_verify(ctx, r.module));
     TC_TRY(ti_compile_stages(ctx, &r, &next));
-    next.method = c->method;
-    next.places = c->places;
-    next.board = c->board;
-    next.frontier = c->frontier;
-    next.n_frontier = c->n_frontier;
+    next.asked.method = c->asked.method;
+    next.asked.places = c->asked.places;
+    next.asked.board = c->asked.board;
+    next.quant.frontier = c->quant.frontier;
+    next.quant.n_frontier = c->quant.n_frontier;
     next.written = c->written;
     next.model = ti_model_of(ctx, c->model->name, next.module);
     *c = next;
@@ -104,7 +104,7 @@ static tc_status keep_operators(tc_ctx *ctx, tc_compiled *c)
     tc_read_options *o = ti_reading(ctx);
     const tc_read_options before = *o;
     tc_status status = TC_OK;
-    bool more = c->typed && c->module->source.size && !ti_quant_is_typed(c->typed);
+    bool more = c->work.typed && c->module->source.size && !ti_quant_is_typed(c->work.typed);
     for (int round = 0; round < ROUNDS && more && status == TC_OK; round++) {
         size_t n;
         const char **name = left_on_cpu(ctx, c, &n);
@@ -185,7 +185,7 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
     const tc_read_options before = *o;
     tc_graph *g = ti_main(made->planned->module);
     tc_module *back = NULL;
-    if (!c->real || !c->n_given || !is_exact(g))
+    if (!c->work.real || !c->given.n || !is_exact(g))
         return TC_OK;
     *o = (tc_read_options){0};
     tc_status status = ti_read_tflite(ctx, c->module->file, made->file, &back);
@@ -198,7 +198,7 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
     for (size_t i = 0; fits && i < g->n_in; i++)
         fits = tc_type_bytes(ti_type_of(g, g->in[i])) ==
                tc_type_bytes(ti_type_of(ti_main(back), ti_main(back)->in[i]));
-    const tc_tensor *in = ti_check_taken(g, c->given[0], &ctx->scratch);
+    const tc_tensor *in = ti_check_taken(g, c->given.sample[0], &ctx->scratch);
     status = ti_eval(g, in, want, &ctx->scratch);
     if (status == TC_OK && fits)
         status = ti_eval(ti_main(back), as_written(&ctx->scratch, ti_main(back), in), got,

@@ -75,12 +75,12 @@ static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *o
 static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *given, tc_module *program)
 {
     tc_job job = {.target = &c->target, .samplers = c->request.shaders == TC_SHADERS_SAMPLERS};
-    if (!c->request.check || !c->n_given)
+    if (!c->request.check || !c->given.n)
         return ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, NULL);
     tc_checker checker;
     tc_trace trace = {ti_check_pass, &checker};
     ti_check_begin_with(&checker, ctx, given,
-                        c->n_given < TC_CHECK_SAMPLES ? c->n_given : TC_CHECK_SAMPLES);
+                        c->given.n < TC_CHECK_SAMPLES ? c->given.n : TC_CHECK_SAMPLES);
     tc_status status = ti_check_pass(&checker, program, NULL);
     if (status == TC_OK)
         status = ti_road_run(ctx, program, TC_AT_SHADED, TC_AT_SHADERS, &job, &trace);
@@ -100,11 +100,11 @@ static tc_status with_images(tc_ctx *ctx, tc_compiled *c, bool shaded, tc_bytes 
         return refuse(ctx, c, refused, out);
     tc_module *program = ti_module_clone(c->module);
     TC_TRY(ti_lower_use_images(ctx, program, port, n));
-    size_t samples = c->n_given < TC_CHECK_SAMPLES ? c->n_given : TC_CHECK_SAMPLES;
+    size_t samples = c->given.n < TC_CHECK_SAMPLES ? c->given.n : TC_CHECK_SAMPLES;
     for (size_t k = 0; k < samples; k++)
-        given[k] = ti_images_sample(ctx, ti_main(c->module), ti_main(program), port, n, c->given[k]);
-    if (!c->given_invented)
-        ti_images_fit(ctx, ti_main(c->module), port, n, c->given, samples);
+        given[k] = ti_images_sample(ctx, ti_main(c->module), ti_main(program), port, n, c->given.sample[k]);
+    if (!c->given.invented)
+        ti_images_fit(ctx, ti_main(c->module), port, n, c->given.sample, samples);
     if (shaded)
         TC_TRY(shade(ctx, c, given, program));
     c->written.shaders = ti_work_outside(ti_main(program));
@@ -127,7 +127,7 @@ tc_status ti_vgf_make(tc_ctx *ctx, tc_compiled *c, tc_bytes *out)
     if (refused)
         return refuse(ctx, c, refused, out);
     tc_module *program = ti_module_copy(c->module);
-    TC_TRY(shade(ctx, c, c->given, program));
+    TC_TRY(shade(ctx, c, c->given.sample, program));
     c->written.shaders = ti_work_outside(ti_main(program));
     TC_TRY(ti_emit_vgf(ctx, program, out));
     return ti_prove(ctx, c, program);
@@ -213,7 +213,7 @@ tc_status ti_vgf_delegate(tc_ctx *ctx, const tc_compiled *c, tc_compiled **out)
     if (refused)
         return stays(ctx, c, refused);
     tc_module *program = ti_module_copy(c->module);
-    TC_TRY(shade(ctx, c, c->given, program));
+    TC_TRY(shade(ctx, c, c->given.sample, program));
     *out = ti_arena_copy(&ctx->arena, c, sizeof *c);
     tc_region *region = (*out)->region = tc_new(&ctx->arena, tc_region);
     (*out)->n_region = 1;

@@ -113,7 +113,7 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     loc->file = s.name;
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
     s.program.fast = job->fast_scratch;
-    tc_system_name system = {c->ethosu.ini, c->ethosu.system_config, c->ethosu.memory_mode};
+    tc_system_name system = {c->asked.ethosu.ini, c->asked.ethosu.system_config, c->asked.ethosu.memory_mode};
     return add_stream(ctx, p, &s, c->region[i].own, &system);
 }
 
@@ -138,7 +138,7 @@ tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *c, tc_profile **out)
     else
         for (size_t i = 0; i < c->n_region; i++)
             TC_TRY(add_region(ctx, p, c, i));
-    set_clock(p, c->board);
+    set_clock(p, c->asked.board);
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);
     *out = p;
@@ -169,8 +169,8 @@ static tc_status price_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, 
 {
     tc_codegen_price e;
     tc_pricer *pricer;
-    TC_TRY(ti_pricer_for(ctx, &c->target, c->ethosu.ini, c->ethosu.system_config,
-                         c->ethosu.memory_mode, &pricer));
+    TC_TRY(ti_pricer_for(ctx, &c->target, c->asked.ethosu.ini, c->asked.ethosu.system_config,
+                         c->asked.ethosu.memory_mode, &pricer));
     p->machine = pricer->options.machine;
     p->system = pricer->system;
     ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &e);
@@ -193,7 +193,7 @@ tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out)
     p->estimated = true;
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(price_region(ctx, p, c, i));
-    set_clock(p, c->board);
+    set_clock(p, c->asked.board);
     add_cpu(ctx, p, c);
     ti_profile_make_rows(ctx, p);
     *out = p;

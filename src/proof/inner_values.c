@@ -215,7 +215,7 @@ static const char *why_not(tc_ctx *ctx, const tc_graph *typed, uintptr_t t, cons
 
 tc_model *ti_compiled_watched(tc_ctx *ctx, const tc_compiled *c, tc_map *why)
 {
-    const tc_graph *typed = c->typed ? ti_main(c->typed) : NULL;
+    const tc_graph *typed = c->work.typed ? ti_main(c->work.typed) : NULL;
     tc_graph *g = typed && !typed->n_mutation ? inlined(ctx, c->module) : NULL;
     tc_map in_typed, in_program;
     if (!g)

@@ -26,7 +26,7 @@ static tc_status read_given(void *user, size_t k, const tc_tensor *in, size_t n)
 {
     const tc_compiled *c = user;
     for (size_t i = 0; i < n; i++)
-        memcpy(in[i].data, c->given[k][i].data, tc_type_bytes(in[i].type));
+        memcpy(in[i].data, c->given.sample[k][i].data, tc_type_bytes(in[i].type));
     return TC_OK;
 }
 
@@ -37,10 +37,10 @@ static tc_status measure(tc_ctx *ctx, const tc_compiled *c, const tc_model *form
     tc_comparison *found;
     tc_compared_value v = {.size = sizeof v};
     tc_map by_name;
-    const tc_graph *g = ti_main(c->typed);
+    const tc_graph *g = ti_main(c->work.typed);
     size_t n = c->proof.samples < FEW ? c->proof.samples : FEW;
     tc_dataset data = {.ctx = ctx, .n = n, .read = read_given, .user = (void *)(uintptr_t)c};
-    TC_TRY(ti_compare_forms(ctx, ti_model_of(ctx, "model", c->real), form, &data, &found));
+    TC_TRY(ti_compare_forms(ctx, ti_model_of(ctx, "model", c->work.real), form, &data, &found));
     ti_map_init(&by_name, &ctx->arena);
     for (size_t i = 0; ti_compared_at(found, i, &v); i++) {
         double *at = tc_new(&ctx->arena, double);
@@ -93,7 +93,7 @@ static void insert(suspect *list, size_t *n, suspect s)
 static size_t find_suspects(tc_ctx *ctx, const tc_compiled *c, tc_val out, const double *noise,
                             suspect *list)
 {
-    const tc_graph *g = ti_main(c->typed);
+    const tc_graph *g = ti_main(c->work.typed);
     bool *part = tc_new_n(&ctx->arena, bool, g->n_val);
     size_t n = 0;
     mark_ancestors(g, out, part);
@@ -123,7 +123,7 @@ static double without(tc_ctx *ctx, const tc_compiled *c, tc_val v, size_t output
     tc_proof p;
     double by = -INFINITY;
     ti_attempt_begin(ctx, &attempt);
-    tc_module *m = ti_module_clone(c->typed);
+    tc_module *m = ti_module_clone(c->work.typed);
     const tc_graph *g = ti_main(m);
     const tc_type *of = v ? ti_type_of(g, v) : NULL;
     for (size_t k = 0; k < g->n_node && v; k++)
@@ -142,7 +142,7 @@ size_t ti_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd
                        size_t most)
 {
     suspect list[TRIED] = {{0}};
-    const tc_graph *g = ti_main(c->typed);
+    const tc_graph *g = ti_main(c->work.typed);
     tc_attempt attempt;
     ti_attempt_begin(ctx, &attempt);
     double *noise = tc_new_n(&ctx->arena, double, g->n_val);
@@ -150,7 +150,7 @@ size_t ti_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd
     const tc_proof_output *o = &c->proof.out[output];
     double figure = ti_proof_measure(o, &o->by[odd], &o->by[odd].typed),
            had = without(ctx, c, 0, output, odd);
-    if (measure(ctx, c, ti_model_of(ctx, "typed", c->typed), noise) == TC_OK)
+    if (measure(ctx, c, ti_model_of(ctx, "typed", c->work.typed), noise) == TC_OK)
         n = find_suspects(ctx, c, g->out[output], noise, list);
     for (size_t i = 0; i < n; i++)
         list[i].score = list[i].by = without(ctx, c, list[i].v, output, odd);
@@ -178,7 +178,7 @@ size_t ti_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd
 static double on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name, size_t output, int odd)
 {
     tc_attempt attempt;
-    tc_compiled with = {.ethosu = c->ethosu};
+    tc_compiled with = {.asked.ethosu = c->asked.ethosu};
     tc_proof p;
     double by = -INFINITY;
     ti_attempt_begin(ctx, &attempt);
@@ -195,11 +195,11 @@ static double on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name, size_t
  * made from left out; where that is not known, any. */
 static size_t find_lowered(tc_ctx *ctx, const tc_compiled *c, tc_val out, suspect *list)
 {
-    const tc_graph *g = ti_main(c->typed);
+    const tc_graph *g = ti_main(c->work.typed);
     double *typed = tc_new_n(&ctx->arena, double, g->n_val),
            *added = tc_new_n(&ctx->arena, double, g->n_val);
     tc_model *watched = ti_compiled_watched(ctx, c, NULL);
-    if (!watched || measure(ctx, c, ti_model_of(ctx, "typed", c->typed), typed) != TC_OK ||
+    if (!watched || measure(ctx, c, ti_model_of(ctx, "typed", c->work.typed), typed) != TC_OK ||
         measure(ctx, c, watched, added) != TC_OK)
         memset(added, 0, g->n_val * sizeof *added);
     for (size_t v = 1; v < g->n_val; v++)
@@ -211,7 +211,7 @@ bool ti_noise_of_lowering(tc_ctx *ctx, const tc_compiled *c, size_t output, int 
 {
     enum { COMPILED = 3 };
     suspect list[TRIED] = {{0}};
-    const tc_graph *g = c->typed ? ti_main(c->typed) : NULL;
+    const tc_graph *g = c->work.typed ? ti_main(c->work.typed) : NULL;
     tc_attempt attempt;
     if (!g)
         return false;

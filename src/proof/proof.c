@@ -52,7 +52,7 @@ static bool counts(const tc_proof *p, double x)
 static void keep(const course *s, which w, size_t k, size_t i, tc_tensor t)
 {
     tc_proof_output *o = &s->p->out[i];
-    tc_proof_sums *sums = &o->by[s->c->given_odd[k]];
+    tc_proof_sums *sums = &o->by[s->c->given.odd[k]];
     void *to = *place(s, w, k, i);
     int64_t n = ti_check_count(t);
     for (int64_t j = 0; j < n; j++) {
@@ -121,7 +121,7 @@ static void take(const course *s, which w, size_t k, size_t i, tc_tensor t)
         keep(s, w, k, i, t);
     if (w == MODEL)
         return;
-    tc_proof_sums *sums = &o->by[s->c->given_odd[k]];
+    tc_proof_sums *sums = &o->by[s->c->given.odd[k]];
     tc_proof_side *side = w == TYPED ? &sums->typed : &sums->written;
     const void *model = *place(s, MODEL, k, i);
     const void *typed = s->p->quantized ? *place(s, TYPED, k, i) : NULL;
@@ -215,9 +215,9 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
     tc_exec *exec = ti_exec_new(ctx, m);
     for (size_t k = 0; k < s->p->samples; k++) {
         TC_TRY(ti_go_on(ctx));
-        const tc_tensor *in = ti_check_taken(g, s->c->given[k], &ctx->arena);
+        const tc_tensor *in = ti_check_taken(g, s->c->given.sample[k], &ctx->arena);
         bool ran = false;
-        if (s->c->given_apart)
+        if (s->c->given.apart)
             ti_exec_reset(exec);
         if (!s->p->refused[k] && w == MODEL)
             s->p->refused[k] = says_nothing(s, exec, g, k, in, out, &ran);
@@ -332,7 +332,7 @@ static bool has_shape(const tc_module *m, size_t i, const tc_type *type)
 static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
                      const tc_module *written, const tc_quant_gains *gains, tc_proof *p)
 {
-    const tc_graph *g = ti_main(c->real);
+    const tc_graph *g = ti_main(c->work.real);
     const bool *real = by_reals(ctx, g);
     size_t bytes = 1;
     p->n_out = g->n_out;
@@ -358,10 +358,10 @@ static void describe(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed,
             p->out[i].by[0].calibrated = gains ? ti_quant_expected_noise(gains, i) : 0;
     }
     size_t fit = MOST_BYTES / bytes ? MOST_BYTES / bytes : 1;
-    size_t most = p->samples && p->samples < c->n_given ? p->samples : c->n_given;
+    size_t most = p->samples && p->samples < c->given.n ? p->samples : c->given.n;
     p->samples = most < fit ? most : fit;
     for (size_t k = 0; k < p->samples; k++)
-        p->odd += c->given_odd[k];
+        p->odd += c->given.odd[k];
 }
 
 static void make_room(course *s)
@@ -383,7 +383,7 @@ static tc_status run_all(course *s, const tc_module *typed, const tc_module *wri
     tc_attempt attempt;
     ti_attempt_begin(s->ctx, &attempt);
     make_room(s);
-    tc_status status = run_program(s, MODEL, s->c->real);
+    tc_status status = run_program(s, MODEL, s->c->work.real);
     if (status == TC_OK && s->p->quantized)
         status = run_program(s, TYPED, typed);
     if (status == TC_OK && written)
@@ -414,11 +414,11 @@ static tc_status prove(tc_ctx *ctx, const tc_compiled *c, const tc_module *typed
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     course s = {.ctx = ctx, .c = c, .p = p};
-    p->invented = c->given_invented;
+    p->invented = c->given.invented;
     p->quantized = typed && (ti_quant_is_typed(typed) || c->blocks.n_block);
-    p->codes = ti_quant_is_pt2e(c->real) || ti_quant_is_typed(c->real) ||
-               ti_quant_is_lowered(c->real);
-    p->held_out = p->quantized && c->holds_out;
+    p->codes = ti_quant_is_pt2e(c->work.real) || ti_quant_is_typed(c->work.real) ||
+               ti_quant_is_lowered(c->work.real);
+    p->held_out = p->quantized && c->given.held_out;
     p->seen = p->quantized && !p->codes && !p->invented && !p->held_out && !c->blocks.n_block;
     p->calibrated = p->quantized && gains ? gains->n_measured : 0;
     describe(ctx, c, typed, written, gains, p);
@@ -445,18 +445,18 @@ tc_status ti_prove_written(tc_ctx *ctx, const tc_compiled *c, const tc_module *w
                            tc_proof *out)
 {
     *out = (tc_proof){.of = written, .samples = most};
-    return prove(ctx, c, c->typed, written, NULL, out);
+    return prove(ctx, c, c->work.typed, written, NULL, out);
 }
 
 tc_status ti_prove(tc_ctx *ctx, tc_compiled *c, const tc_module *written)
 {
     bool kernels = written != c->module;
-    if (!c->real || !c->n_given || (c->proof.of == c->module && c->proof.kernels >= kernels) ||
-        ti_main(written)->n_out != ti_main(c->real)->n_out)
+    if (!c->work.real || !c->given.n || (c->proof.of == c->module && c->proof.kernels >= kernels) ||
+        ti_main(written)->n_out != ti_main(c->work.real)->n_out)
         return TC_OK;
     tc_proof p = {.of = c->module, .kernels = kernels};
     TC_TRY(ti_tell_progress(ctx, "running the compiled program", 0, 1));
-    tc_status status = prove(ctx, c, c->typed, written, &c->gains, &p);
+    tc_status status = prove(ctx, c, c->work.typed, written, &c->quant.gains, &p);
     if (status == TC_CANCELLED || status == TC_NO_MEMORY)
         return status;
     if (status != TC_OK || !p.ran)

@@ -146,7 +146,7 @@ static const char *find_step(tc_ctx *ctx, const tc_compiled *c, const tc_proof_o
     tc_attempt attempt;
     ti_attempt_begin(ctx, &attempt);
     bool rule, sure;
-    tc_status status = ti_compile_checked(ctx, c, c->given[s->worst], &rule);
+    tc_status status = ti_compile_checked(ctx, c, c->given.sample[s->worst], &rule);
     sure = rule || !c->proof.invented || c->proof.quantized || !o->real;
     if (status == TC_BUG && attempt.trial.why && sure)
         snprintf(why, sizeof why, "%s", attempt.trial.why);
@@ -195,7 +195,7 @@ static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output 
 static tc_status judge_wrong(tc_ctx *ctx, const tc_compiled *c, bool *said)
 {
     const tc_proof *p = &c->proof;
-    double floats = p->n_out && c->real ? float_db(ti_main(c->real)) : FLOAT_DB;
+    double floats = p->n_out && c->work.real ? float_db(ti_main(c->work.real)) : FLOAT_DB;
     for (size_t i = 0; i < p->n_out; i++)
         for (int odd = 0; odd < 2; odd++) {
             const tc_proof_output *o = &p->out[i];
@@ -234,21 +234,21 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
                  {"int8+16:32", "-q int8+16:32", false},
                  {"a16w8", "-q a16w8", false}};
     const tc_proof_output *was = &c->proof.out[at.output];
-    bool narrow = c->config.global.act.dtype == TC_i8, helped = false;
+    bool narrow = c->quant.config.global.act.dtype == TC_i8, helped = false;
     double had = ti_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
     for (size_t i = 0; i < TC_COUNT(other); i++) {
-        if (other[i].keep_odd ? !c->gains.n_aside || c->request.keep_odd
+        if (other[i].keep_odd ? !c->quant.gains.n_aside || c->request.data.keep_odd
             : i + 1 < TC_COUNT(other) ? !narrow
-                                      : !narrow && c->config.global.act.dtype != TC_u8)
+                                      : !narrow && c->quant.config.global.act.dtype != TC_u8)
             continue;
         tc_attempt attempt;
-        tc_compiled with = {.ethosu = c->ethosu};
+        tc_compiled with = {.asked.ethosu = c->asked.ethosu};
         tc_proof p;
         char words[200] = "";
         bool enough = false;
         ti_attempt_begin(ctx, &attempt);
         if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
-            ti_prove_typed(ctx, c, with.module, &with.gains, 0, &p) == TC_OK && p.out[at.output].compared) {
+            ti_prove_typed(ctx, c, with.module, &with.quant.gains, 0, &p) == TC_OK && p.out[at.output].compared) {
             const tc_proof_output *o = &p.out[at.output];
             const tc_proof_sums *s = &o->by[at.odd];
             double has = ti_proof_measure(o, s, &s->typed);
@@ -305,7 +305,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
             double by = ti_proof_measure(o, s, &s->written);
-            if (!low(p, o, s) || (odd && (c->gains.weighed || p->held_out))) /* that was said */
+            if (!low(p, o, s) || (odd && (c->quant.gains.weighed || p->held_out))) /* that was said */
                 continue;
             if (n++ < SAID)
                 say_low(ctx, c, i, odd);
@@ -314,14 +314,14 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
         }
     if (n > SAID)
         ti_note(ctx, NULL, "and %zu more", n - SAID);
-    bool ours = p->quantized && c->config.checked && !ti_quant_is_pt2e(c->real) &&
-                !ti_quant_is_typed(c->real);
+    bool ours = p->quantized && c->quant.config.checked && !ti_quant_is_pt2e(c->work.real) &&
+                !ti_quant_is_typed(c->work.real);
     if (n && p->invented)
         ti_note(ctx, NULL, "this is on random data: it may differ on real samples (--calib)");
     if (!n || !ours || p->invented)
         return;
     say_makers(ctx, c, at);
-    if (c->request.calib)
+    if (c->request.data.calib)
         say_tried(ctx, c, at);
 }
 
@@ -329,13 +329,13 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
 static void say_odd(tc_ctx *ctx, const tc_compiled *c)
 {
     for (size_t k = 0; k < c->proof.samples && c->proof.held_out; k++) {
-        bool known = !c->given_odd[k];
-        for (size_t i = 0; i < c->gains.n_aside; i++)
-            known = known || c->gains.aside[i] == c->given_number[k];
+        bool known = !c->given.odd[k];
+        for (size_t i = 0; i < c->quant.gains.n_aside; i++)
+            known = known || c->quant.gains.aside[i] == c->given.number[k];
         if (!known)
             ti_note(ctx, NULL,
                     "sample %zu, held out from calibration, reaches far beyond the others in an "
-                    "input and is measured by itself: is it broken?", c->given_number[k]);
+                    "input and is measured by itself: is it broken?", c->given.number[k]);
     }
 }
 

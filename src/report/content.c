@@ -217,8 +217,8 @@ static tc_status content_find(tc_ctx *ctx, const tc_report_options *o, tc_conten
     const tc_model *typed = o->typed;
     if (o->compiled) {
         find_places(out, o->compiled);
-        if (o->compiled->typed)
-            take_typed(out, ti_main(o->compiled->typed));
+        if (o->compiled->work.typed)
+            take_typed(out, ti_main(o->compiled->work.typed));
         TC_TRY(ti_content_costs(out));
         ti_content_memory(out);
     } else if (typed)

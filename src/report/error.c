@@ -75,8 +75,8 @@ static tc_status measure(tc_content *c)
     tc_map why;
     ti_map_init(&why, &c->ctx->arena);
     tc_model *watched = o->compiled ? ti_compiled_watched(c->ctx, o->compiled, &why) : NULL;
-    if (o->compiled && o->compiled->typed)
-        TC_TRY(against(c, ti_model_of(c->ctx, o->compiled->model->name, o->compiled->typed), 0));
+    if (o->compiled && o->compiled->work.typed)
+        TC_TRY(against(c, ti_model_of(c->ctx, o->compiled->model->name, o->compiled->work.typed), 0));
     else if (o->typed)
         TC_TRY(against(c, o->typed, 0));
     if (watched)

@@ -88,7 +88,7 @@ static void put_sqnr(tc_json_out *out, const char *name, const tc_report_error *
 /* Samples that calibration left out, and how many values they reach far beyond the others in. */
 static void put_aside(const tc_compiled *compiled, tc_json_out *out)
 {
-    const tc_quant_gains *g = &compiled->gains;
+    const tc_quant_gains *g = &compiled->quant.gains;
     ti_json_open(out, "set_aside", '[');
     for (size_t i = 0; i < g->n_aside; i++)
         tc_json_object(out, NULL, TC_J("sample", g->outlier[i].index),
@@ -167,7 +167,7 @@ static void put_settings(const tc_content *c, tc_json_out *out)
     if (o->second)
         ti_json_put_text(out, "second", tc_model_file(o->second));
     if (compiled && compiled->jobs && compiled->n_region) {
-        const tc_ethosu_options *v = &compiled->ethosu;
+        const tc_ethosu_options *v = &compiled->asked.ethosu;
         const tc_machine *machine = compiled->target.machine;
         const char *config = v->system_config ? v->system_config : machine->system_config,
                    *mode = v->memory_mode ? v->memory_mode : machine->memory_mode;

@@ -297,7 +297,7 @@ static tc_status try_values(tc_content *c)
 tc_status ti_content_spreads(tc_content *c)
 {
     const tc_report_options *o = &c->options;
-    const tc_module *typed = o->compiled ? o->compiled->typed : o->typed ? o->typed->module : NULL;
+    const tc_module *typed = o->compiled ? o->compiled->work.typed : o->typed ? o->typed->module : NULL;
     if (typed)
         take_weights(c, ti_main(typed));
     return typed && o->samples ? try_values(c) : TC_OK;

@@ -305,10 +305,10 @@ static bool is_core_source(const tc_compiled *c)
  * not part of the program. */
 static void put_core(const tc_compiled *c, size_t nodes, tc_buf *out)
 {
-    ti_buf_printf(out, ", %zu operators on %s", nodes + (c->core ? 0 : c->written.outside),
+    ti_buf_printf(out, ", %zu operators on %s", nodes + (c->core.region ? 0 : c->written.outside),
                   c->target.name);
-    if (c->core)
-        ti_buf_printf(out, ", %zu on %s", c->core_nodes + c->written.outside, c->target.core->name);
+    if (c->core.region)
+        ti_buf_printf(out, ", %zu on %s", c->core.nodes + c->written.outside, c->target.core->name);
     if (c->written.floats)
         ti_buf_printf(out, " (%zu in float)", c->written.floats);
     ti_buf_printf(out, ", %zu left to the caller", ti_left_outside(c));
@@ -326,7 +326,7 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                   c->n_region == 1 ? "" : "s");
     if (c->target.machine->packing == TC_PACKED_NOT)
         ti_buf_printf(out, ", %zu operators on the CPU", c->split.n_left);
-    else if (c->core || is_core_source(c))
+    else if (c->core.region || is_core_source(c))
         put_core(c, nodes, out);
     else if (c->split.n_region || c->split.n_left) {
         ti_buf_printf(out, ", %zu operators on %s, ", nodes, c->target.text);
@@ -338,8 +338,8 @@ void ti_report_line(const tc_compiled *c, tc_buf *out)
                       w->bytes - w->code, w->code);
     else if (w->bytes)
         ti_buf_printf(out, ", %zu bytes", w->bytes);
-    if (c->many)
-        put_sizes(c->many, out);
+    if (c->work.many)
+        put_sizes(c->work.many, out);
     if (w->vectors)
         ti_buf_printf(out, " with %zu test vector%s", w->vectors, w->vectors == 1 ? "" : "s");
     if (w->memory)

@@ -43,8 +43,8 @@ bool trial_compiled(trial *t, const char *target, const char *const *data, size_
         return false;
     tc_compile_request r = {.model = trial_path(t, t->check->file),
                             .target = target,
-                            .calib = calib,
-                            .calib_only_if_needed = true,
+                            .data.calib = calib,
+                            .data.only_if_needed = true,
                             .check = true};
     tc_compiled c = {0};
     if (!trial_says(t, ti_compile_stages(t->ctx, &r, &c), "compile"))

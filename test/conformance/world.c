@@ -40,7 +40,7 @@ static bool compile(world *w)
                             .target = ti_text_eq(t->check->target, "cpu+int8") ? "cpu"
                                                                              : t->check->target,
                             .config = w->real ? NULL : record_text(ctx, w->facts, "quant"),
-                            .calib = samples};
+                            .data.calib = samples};
     tc_compiled c = {0};
     if (!trial_says(t, ti_compile_stages(ctx, &r, &c), "compile"))
         return false;

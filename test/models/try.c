@@ -443,8 +443,8 @@ static bool for_target(attempt *a, const char *path, const char *name, const cha
         return false;
     tc_compile_request r = {.model = path,
                             .target = a->target,
-                            .calib = calib,
-                            .calib_only_if_needed = true,
+                            .data.calib = calib,
+                            .data.only_if_needed = true,
                             .check = true};
     tc_compiled c = {0};
     tc_tensor *quick[CALLS], *slow[CALLS], *again[CALLS];

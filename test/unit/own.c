@@ -165,7 +165,7 @@ static void test_estimated(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     tc_compile_request r = {.model = "relu.ir", .target = "ethos-u85-256", .unexecuted = true};
-    tc_compiled c = {.ethosu = {.unmade = true}};
+    tc_compiled c = {.asked.ethosu = {.unmade = true}};
     size_t before = asked;
     CHECK(ti_parse(ctx, "relu.ir", (tc_bytes){(const uint8_t *)relu, sizeof relu - 1},
                    (tc_bytes){NULL, 0}, &r.module) == TC_OK);

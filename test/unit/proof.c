@@ -89,7 +89,7 @@ static tc_status compile(tc_ctx *ctx, const char *text, const char *target, bool
     tc_compile_request r = {.model = "t.ir",
                             .module = parsed(ctx, text),
                             .target = target,
-                            .calib = calib,
+                            .data.calib = calib,
                             .faults = f ? &trace : NULL};
     TC_TRY(ti_compile_stages(ctx, &r, c));
     return ti_prove(ctx, c, c->module);
@@ -201,7 +201,7 @@ static void left_out(void)
                             .target = "cpu",
                             .unexecuted = true};
     CHECK(ti_compile_stages(ctx, &r, &c) == TC_OK && ti_prove(ctx, &c, c.module) == TC_OK);
-    CHECK(!c.proof.of && !c.real);
+    CHECK(!c.proof.of && !c.work.real);
     tc_ctx_free(ctx);
 }
 
