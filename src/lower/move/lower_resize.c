@@ -281,10 +281,8 @@ static bool holds_infinity(tc_tensor t)
     return false;
 }
 
-/* Whether some of v may be infinite or NaN though all its sources are finite, back through
- * elementwise nodes.  A weight of 0 then makes NaN of a neighbour, which RESIZE does not read at
- * the first row and column, and a matrix multiplies all by 0. */
-static bool may_be_infinite(const tc_graph *g, tc_val v, int depth)
+/* Back through elementwise nodes, moves, reductions and softmax. */
+static bool is_infinite_by(const tc_graph *g, tc_val v, int depth)
 {
     enum { DEEPEST = 16 };
     const tc_node *def = v ? ti_def(g, v) : NULL;
@@ -298,14 +296,21 @@ static bool may_be_infinite(const tc_graph *g, tc_val v, int depth)
                  TC_OP_pow, TC_OP_exp, TC_OP_exp2, TC_OP_expm1, TC_OP_sinh, TC_OP_cosh, TC_OP_asin,
                  TC_OP_acos, TC_OP_acosh, TC_OP_atanh, TC_OP_erfinv, TC_OP_xlogy))
         return true;
-    bool through = (tc_ops[def->op].traits & (T_ELTWISE | T_MOVES | T_REDUCES)) != 0;
+    bool through = (tc_ops[def->op].traits & (T_ELTWISE | T_MOVES | T_REDUCES)) != 0 ||
+                   TC_OP_IN(def->op, TC_OP_softmax, TC_OP_log_softmax);
     for (int i = 0; through && i < def->n_in; i++)
-        if (may_be_infinite(g, def->in[i], depth + 1))
+        if (is_infinite_by(g, def->in[i], depth + 1))
             return true;
     return false;
 }
 
-/* One axis of floats: the sum of taps times weights, as the interpreter has it. */
+bool ti_may_be_infinite(const tc_graph *g, tc_val v)
+{
+    return is_infinite_by(g, v, 0);
+}
+
+/* One axis of floats: the sum of taps times weights, as the interpreter has it.  A weight of 0 makes NaN
+ * of an infinite neighbour, which RESIZE does not read at the first row and column. */
 static tc_val real_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a)
 {
     tc_val sum = TC_NONE;
@@ -329,7 +334,7 @@ static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kin
     tc_val x = ti_plain_in(lw, node, 0, TC_f32, 0);
     if (y->dtype == TC_f64)
         ti_lower_refuse(lw, "TOSA does not compute with f64");
-    else if (may_be_infinite(lw->rw->from, node->in[0], 0))
+    else if (ti_may_be_infinite(lw->rw->from, node->in[0]))
         for (int i = s.n; i-- > 0;)
             x = real_axis(lw, x, 2 + i, &s.axis[i]);
     else if (s.exact)

@@ -220,6 +220,26 @@ static tc_val mean_tiles(tc_build *lw, tc_val x, int axis, const span *s)
     return ti_put_axis_matrix(lw, x, axis, s->out, weight);
 }
 
+/* The same of elements that may be infinite: the sum of each tile, and a factor. */
+static tc_val mean_each_tile(tc_build *lw, tc_val x, int axis, const span *s)
+{
+    tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)s->out);
+    double *factor = tc_new_n(&lw->ctx->arena, double, (size_t)s->out);
+    int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (int64_t i = 0; i < s->out; i++) {
+        int64_t first = tile_start(s, i), n = tile_end(s, i) - first;
+        part[i] = ti_b_1(lw, tosa_reduce_sum, ti_b_attr(lw, tosa_axis, axis),
+                         ti_b_tosa_slice_axis(lw, x, axis, first, n));
+        factor[i] = 1.0 / (double)n;
+    }
+    tc_val sum = ti_put_join(lw, part, (int)s->out, axis);
+    if (!sum)
+        return sum;
+    dim[axis] = s->out;
+    const tc_type *t = ti_b_type(lw, sum);
+    return ti_b_tosa_mul(lw, sum, ti_b_numbers(lw, t->dtype, t->rank, dim, factor));
+}
+
 static tc_val most_of_tiles(tc_build *lw, tc_val x, int axis, const span *s)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)s->out);
@@ -241,10 +261,14 @@ void ti_lower_plain_adaptive_pool(tc_build *lw, const tc_node *node, tc_val *out
     if (!start(lw, node, &x))
         return;
     extents(t, ti_lower_result(lw, node, 0), ((const tc_attr_size *)node->attr)->size.n, &p);
+    bool infinite = ti_may_be_infinite(lw->rw->from, node->in[0]);
+    tc_val (*tiles)(tc_build *, tc_val, int, const span *) = p.most     ? most_of_tiles
+                                                             : infinite ? mean_each_tile
+                                                                        : mean_tiles;
     if (regular(&p))
         x = pool(lw, x, &p, batch_of(t, p.n));
     else
         for (int i = 0; i < p.n; i++)
-            x = (p.most ? most_of_tiles : mean_tiles)(lw, x, t->rank - p.n + i, &p.axis[i]);
+            x = tiles(lw, x, t->rank - p.n + i, &p.axis[i]);
     finish(lw, node, x, out);
 }

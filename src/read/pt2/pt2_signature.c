@@ -282,6 +282,22 @@ static tc_status add_output(tc_pt2_scope *scope, const tc_json *arg)
     return TC_OK;
 }
 
+/* Decompositions of `b[...] = 2` give a number: it is copied to all elements. */
+static tc_status spread(tc_graph *g, const tc_type *to, tc_val *x)
+{
+    tc_arena *arena = &g->module->ctx->arena;
+    const tc_type *t = ti_type_of(g, *x);
+    if (t->dtype != to->dtype || t->rank > to->rank || tc_type_count(t) != 1)
+        return TC_OK;
+    const tc_node *def = ti_def(g, *x);
+    tc_attr_shape *shape = tc_new(arena, tc_attr_shape);
+    tc_node *node;
+    shape->shape = ti_ints_copy(arena, to->dim, to->rank);
+    TC_TRY(ti_graph_emit(g, TC_OP_expand, shape, x, 1, 1, def ? def->loc : NULL, &node));
+    *x = node->out[0];
+    return TC_OK;
+}
+
 static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val after)
 {
     tc_pt2 *reader = scope->reader;
@@ -296,6 +312,8 @@ static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val afte
         TC_TRY(ti_pt2_load(scope, name, &loc));
     tc_pt2_cell *cell = ti_pt2_owner(name->cell);
     tc_val before = cell->stored;
+    if (ti_type_of(g, before) != ti_type_of(g, after))
+        TC_TRY(spread(g, ti_type_of(g, before), &after));
     if (ti_type_of(g, before) != ti_type_of(g, after))
         return ti_error(reader->ctx, &loc, TC_E_MISMATCH, "'%s' changes its type", name->full_name);
     ti_graph_mutate(g, before, after);
