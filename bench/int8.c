@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fast/fast.h"
+#include "base/isa.h"
 #include "fast/float.h"
 #include "fast/int8.h"
 
@@ -132,7 +132,7 @@ int main(void)
     omp_set_num_threads(1);
     dnnl_engine_create(&engine, dnnl_cpu, 0);
     dnnl_stream_create(&stream, engine, dnnl_stream_default_flags);
-    printf("int8 convolutions (%s)\n", ti_isa_name(ti_fast_isa()));
+    printf("int8 convolutions (%s)\n", ti_isa_name(ti_isa()));
     printf("%-36s %10s %12s %8s\n", "in->out, extent, kernel/stride", "ours us", "oneDNN us",
            "ratio (aim 0.7)");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {

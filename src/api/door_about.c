@@ -5,8 +5,7 @@
 
 #include "../emit/ethosu.h"
 #include "../executorch/cpu_select.h"
-#include "../fast/fast.h"
-#include "../fast/float.h"
+#include "../base/isa.h"
 #include "../lower/lower.h"
 #include "../target/target.h"
 #include "../wire/tool.h"
@@ -88,9 +87,8 @@ bool tc_operator_at(size_t i, tc_operator_info *out)
 
 static tc_status look(tc_ctx *ctx, tc_machine_info *out)
 {
-    tc_machine_info info = {.instructions = ti_isa_name(ti_fast_isa()),
+    tc_machine_info info = {.instructions = ti_isa_name(ti_isa()),
                             .vela_wanted = TC_VELA_VERSION};
-    info.onednn = ti_product_here();
     info.vela = ti_tool_find(ctx, ti_vela_program());
     if (info.vela)
         TC_TRY(ti_vela_version(ctx, &info.vela_version));

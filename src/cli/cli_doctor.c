@@ -181,9 +181,8 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_machine_look(c->ctx, &m));
     add(&d, "tosac", "ok", tc_version(), NULL);
     add(&d, "machine", "ok",
-        cli_format("%ld core%s, %.1f GiB, %s, %s", cores, cores == 1 ? "" : "s",
-                   (double)pages * (double)page / 0x1p30, m.instructions,
-                   m.onednn ? "float kernels of oneDNN" : "without oneDNN"),
+        cli_format("%ld core%s, %.1f GiB, %s", cores, cores == 1 ? "" : "s",
+                   (double)pages * (double)page / 0x1p30, m.instructions),
         NULL);
     look_at_folder(&d);
     look_at_vela(&d, &m);
