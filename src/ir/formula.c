@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/real.h"
+
 enum { MOST_NAMES = 24, MOST_TERMS = 16, MOST_DEPTH = 64 };
 
 typedef struct reader {
@@ -72,7 +74,7 @@ static bool fold(tc_op op, const tc_term *in, tc_term *out)
         FOLD(sub, a - b)
         FOLD(mul, a * b)
         FOLD(div, a / b)
-        FOLD(pow, pow(a, b))
+        FOLD(pow, ti_pow(a, b))
         FOLD(minimum, fmin(a, b))
         FOLD(maximum, fmax(a, b))
         FOLD(neg, -a)
