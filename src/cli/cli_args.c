@@ -18,7 +18,7 @@ static const cli_option common_option[] = {
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
     {"--kernels", NULL, "WHICH", CLI_TEXT, COMMON(kernels),
-     "reference: only our own kernels, bit-exact on every machine; cmsis-nn (compile --emit c, "
+     "reference: the plain kernels alone, slower, for checks; cmsis-nn (compile --emit c, "
      "Cortex-M): its functions in the place of ours"},
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
      "a dynamic size of the model; repeat for more"},
