@@ -275,6 +275,7 @@ queue_gcc() {
     later "stable interface" python3 test/abi.py
     later "the same bytes" test/same_bytes.sh build/tosac
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
+    later "no functions of the C library" tools/check-math.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
 }
 
