@@ -69,6 +69,7 @@ coverage: setup
 bless: all
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
 	@python3 test/cli.py --bless build/tosac
+	@test/same_bytes.sh --bless build/tosac
 	@tools/cases.sh
 	@build/conformance --bless --samples 4
 	@$(MAKE) -s docs

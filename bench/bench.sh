@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Float: reading, one sample on one thread, peak memory, for every trained model; integer graphs beside the TOSA
-# reference model; TOSA files to VGF beside Arm's model converter; int8 convolutions beside oneDNN; calibration beside plain evaluation; cycles of command
+# reference model; TOSA files to VGF beside Arm's model converter; calibration beside plain evaluation; cycles of command
 # streams by our model of the machines beside Vela's figures.        bench.sh [RUNS]
 #
 # TOSAC_SHARED names the folder with the models (default ../shared).  With TOSAC_ANCHOR, a Python that has torch, the
@@ -68,6 +68,5 @@ if [ -x "$python" ]; then
     printf '\n'
     "$python" bench/vgf.py build/tosac $(ls "$shared"/zoo/*/anchor/model.tosa "$shared"/zoo/small/*/anchor_int8.tosa 2>/dev/null)
 fi
-[ -x build/bench-int8 ] && { echo; build/bench-int8; }
 [ -x "$python" ] && [ -x build/npu-cost ] && { echo; PATH=$(dirname "$python"):$PATH bash bench/cost.sh; }
 exit 0

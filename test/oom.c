@@ -158,7 +158,7 @@ int main(int argc, char **argv)
     job j = {argv[at], argv[at + 1], argv[at + 2], argv[at + 3]};
     counter c;
     totals t = {0, 0};
-    tc_status status = run(&j, &c, NEVER, NEVER); /* oneDNN keeps what it made the first time */
+    tc_status status = run(&j, &c, NEVER, NEVER); /* libraries keep what they made the first time */
     if (status != TC_OK) {
         fprintf(stderr, "without a failure: %s\n", tc_status_text(status));
         return 1;

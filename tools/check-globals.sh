@@ -7,11 +7,8 @@ library=${1:-build/libtosac.a}
 
 # object symbol, why it may stay
 declare -A reason=(
-    [fast.c.o best]="the processor's level, written once under pthread_once"
-    [fast.c.o once]="pthread_once"
-    [float.c.o engine]="oneDNN's engine, written once under pthread_once"
-    [float.c.o once]="pthread_once"
-    [float.c.o dnnl]="functions of oneDNN, written once under pthread_once"
+    [isa.c.o best]="the processor's level, written once under pthread_once"
+    [isa.c.o once]="pthread_once"
     [archive.c.o libzip]="functions of libzip, written once under pthread_once"
     [archive.c.o libzip_here]="says that they are written"
     [archive.c.o once]="pthread_once"
@@ -21,8 +18,6 @@ declare -A reason=(
     [picture.c.o libjpeg]="functions of libjpeg, written once under pthread_once"
     [picture.c.o libjpeg_here]="says that they are written"
     [picture.c.o jpeg_once]="pthread_once"
-    [float.c.o stream_key]="written once under pthread_once"
-    [float.c.o stream]="a thread's own stream"
     [command.c.o row]="an index of a constant table, the same whoever writes it first"
     [command.c.o ready]="says that it is written; atomic"
 )

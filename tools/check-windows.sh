@@ -65,7 +65,7 @@ counted "TensorFlow Lite operators" wine "$work/build/conformance-onnx.exe" buil
 
 # ---- the same bytes ----
 
-# A file by both, with and without the quick kernels of integers; floats are summed as the reference sums them, since oneDNN is here only.
+# A file by both.
 same_file() { # TARGET NAME OPTIONS...
     local target=$1 name=$2 side
     shift 2
@@ -73,7 +73,7 @@ same_file() { # TARGET NAME OPTIONS...
         local tosac="$here/tosac"
         [ $side = here ] || tosac=$work/tosac
         rm -rf "$work/out/$side" && mkdir -p "$work/out/$side"
-        "$tosac" compile $digits/model.pt2 -t "$target" --calib $digits/calib.npz --reference "$@" -o "$work/out/$side/$name" || return 1
+        "$tosac" compile $digits/model.pt2 -t "$target" --calib $digits/calib.npz "$@" -o "$work/out/$side/$name" || return 1
     done
     diff -r "$work/out/here" "$work/out/windows"
 }
@@ -125,7 +125,7 @@ install_package() {
 python_compiles() {
     rm -f "$work"/out/python.pte
     python -c "import tosac; tosac.compile('$digits/model.pt2', target='ethos-u85-256', calibration='$digits/calib.npz').save('build/windows/out/python.pte')"
-    "$here/tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz --reference -o "$work/out/here.pte" && cmp "$work/out/python.pte" "$work/out/here.pte"
+    "$here/tosac" compile $digits/model.pt2 -t ethos-u85-256 --calib $digits/calib.npz -o "$work/out/here.pte" && cmp "$work/out/python.pte" "$work/out/here.pte"
 }
 command_of_package() { python -m tosac --version | grep -q '^tosac '; }
 check "the wheel" package

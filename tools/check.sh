@@ -273,7 +273,9 @@ queue_gcc() {
     later "colours of the report" python3 test/report/contrast.py
     later "symbols of the library" tools/check-symbols.sh
     later "stable interface" python3 test/abi.py
+    later "the same bytes" test/same_bytes.sh build/tosac
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
+    later "no functions of the C library" tools/check-math.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
 }
 
@@ -385,7 +387,6 @@ first_minutes() {
     tools/wheel.sh build/dist && tools/check-fresh.sh
 }
 
-# oneDNN and OpenMP are not built for the thread sanitizer, so they are left out.
 queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
@@ -396,7 +397,7 @@ queue_long() {
     later "bare Debian 12" tools/check-bare.sh
     later "a release, twice" a_release
     later "out of memory, digits and swin48" no_memory_long
-    build build-tsan "threads-at-once unit-file unit-api_threads" -DTOSAC_TSAN=ON -DTOSAC_ONEDNN=OFF && {
+    build build-tsan "threads-at-once unit-file unit-api_threads" -DTOSAC_TSAN=ON && {
         later "eight threads, thread sanitizer" eight_threads build-tsan
         later "files, thread sanitizer" build-tsan/unit-file
         later "samples over threads, thread sanitizer" build-tsan/unit-api_threads

@@ -143,14 +143,14 @@ x86)
 arm)
     tools/setup.sh arm || exit 3
     zip=(-DCMAKE_TOOLCHAIN_FILE="$here/cmake/aarch64.cmake")
-    options=("${zip[@]}" -DCMAKE_INSTALL_LIBDIR=lib/aarch64-linux-gnu -DTOSAC_ONEDNN=OFF)
+    options=("${zip[@]}" -DCMAKE_INSTALL_LIBDIR=lib/aarch64-linux-gnu)
     for file in usr/include/{zip.h,protobuf-c/protobuf-c.h,png.h,jpeglib.h,stdlib.h} usr/bin/python3 versions; do # one from before something was added is made again
         [ -e "$TOSAC_ARM_ROOT/$file" ] || { root=missing && break; }
     done
     ;;
 windows)
     tools/setup.sh windows || exit 3
-    options=(-DCMAKE_TOOLCHAIN_FILE=cmake/windows.cmake -DTOSAC_ONEDNN=OFF)
+    options=(-DCMAKE_TOOLCHAIN_FILE=cmake/windows.cmake)
     [ -e "$TOSAC_WINDOWS_ROOT/versions" ] || root=missing
     ;;
 *) echo "cross.sh x86|arm|windows [TARGET...]" >&2 && exit 2 ;;

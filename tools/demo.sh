@@ -11,10 +11,6 @@ mkdir -p build $out
 tools/setup.sh demo || exit 1
 options=()
 [ -e build/CMakeCache.txt ] || ! command -v ccache >/dev/null || options+=(-DCMAKE_C_COMPILER_LAUNCHER=ccache)
-[ -e build/CMakeCache.txt ] || find /usr/lib /usr/local/lib -name 'libdnnl.so' 2>/dev/null | grep -q . || {
-    echo "demo: oneDNN is missing (libdnnl-dev): our own kernels compute instead"
-    options+=(-DTOSAC_ONEDNN=OFF)
-}
 echo "# compiling tosac"
 cmake -G Ninja -S . -B build "${options[@]}" >/dev/null && tools/ninja.sh build $out/build.log tosac score || { tail -20 $out/build.log && exit 1; }
 

@@ -35,8 +35,6 @@ LICENCES = {
     "libzstd": "BSD-3-Clause",
     "mingw-w64": "ZPL-2.1 AND LicenseRef-public-domain",
     "musl": "MIT",
-    "ocl-icd": "BSD-2-Clause",
-    "onednn": "Apache-2.0",
     "protobuf-c": "BSD-2-Clause",
     "xz-utils": "LicenseRef-public-domain",
     "zlib": "Zlib",

@@ -22,7 +22,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-compiling="gcc libc6-dev cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libdnnl-dev libpng-dev libjpeg-dev"
+compiling="gcc libc6-dev cmake ninja-build make pkg-config libzip-dev libprotobuf-c-dev protobuf-c-compiler libpng-dev libjpeg-dev"
 packages="$compiling clang xz-utils ccache lld python3"
 
 # Packages that are not installed; 1: they cannot be had here.

@@ -51,7 +51,6 @@ TC_API bool tc_operator_at(size_t i, tc_operator_info *out);
 typedef struct tc_machine_info {
     size_t size;              /* of this record: set by the caller */
     const char *instructions; /* the vector instructions in use: "avx2", "neon", "plain" */
-    bool onednn;              /* oneDNN computes float convolutions and matrix products */
 } tc_machine_info;
 TC_SIZED_RECORD(tc_machine_info)
 

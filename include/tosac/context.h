@@ -52,7 +52,7 @@ typedef struct tc_diagnostic {
 
 /* Where memory comes from.  allocate: size bytes at a multiple of align (a power of two), or NULL
  * when there are none; release: a block of that size back.  Both may be called from several threads
- * at once.  zlib, oneDNN and the C library allocate their own memory elsewhere. */
+ * at once.  zlib and the C library allocate their own memory elsewhere. */
 typedef struct tc_allocator {
     void *(*allocate)(void *user, size_t size, size_t align);
     void (*release)(void *user, void *block, size_t size);
@@ -74,7 +74,7 @@ typedef struct tc_ctx_options {
     tc_on_progress *on_progress;     /* or NULL */
     void *user;                      /* for both */
     int threads;                     /* the most threads; 0: as many as cores */
-    bool reference_kernels;          /* only our own kernels: bit-exact on every machine */
+    bool reference_kernels;          /* the plain kernels alone: slower, for checks */
     size_t memory_limit;             /* bytes for results, and as many again for working space;
                                         0: no limit */
 } tc_ctx_options;

@@ -5,8 +5,7 @@
 
 #include "../emit/ethosu.h"
 #include "../executorch/cpu_select.h"
-#include "../fast/fast.h"
-#include "../fast/float.h"
+#include "../base/isa.h"
 #include "../lower/lower.h"
 #include "../target/target.h"
 #include "../base/enter.h"
@@ -88,8 +87,7 @@ bool tc_operator_at(size_t i, tc_operator_info *out)
 static tc_status look(tc_ctx *ctx, tc_machine_info *out)
 {
     (void)ctx;
-    tc_machine_info info = {.instructions = ti_isa_name(ti_fast_isa()),
-                            .onednn = ti_product_here()};
+    tc_machine_info info = {.instructions = ti_isa_name(ti_isa())};
     ti_fill_record(out, &info, sizeof info);
     return TC_OK;
 }

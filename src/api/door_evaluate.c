@@ -5,6 +5,7 @@
 
 #include "../data/dataset.h"
 #include "../base/enter.h"
+#include "../base/real.h"
 #include "../data/labels.h"
 #include "../drive/model.h"
 #include "../text/scores.h"
@@ -374,10 +375,10 @@ bool tc_evaluation_program(const tc_evaluation *e, size_t i, tc_evaluated *out)
                       .right = v->right,
                       .right5 = v->right5,
                       .agree = v->agree,
-                      .sqnr_db = v->noise > 0 ? 10 * log10(v->signal / v->noise) : INFINITY,
+                      .sqnr_db = v->noise > 0 ? 10 * ti_log10(v->signal / v->noise) : INFINITY,
                       .seconds = v->seconds,
                       .predicted = v->predicted,
-                      .perplexity = v->predicted ? exp(v->surprise / (double)v->predicted) : 0};
+                      .perplexity = v->predicted ? ti_exp(v->surprise / (double)v->predicted) : 0};
     if (e->labels.of && e->n) {
         wilson(v->right, e->n, &r.low, &r.high);
         double reach = z * sqrt(won + lost - (won - lost) * (won - lost) / n) / n;

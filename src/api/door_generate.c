@@ -9,6 +9,7 @@
 
 #include "../base/enter.h"
 #include "../drive/model.h"
+#include "../num/math.h"
 #include "../text/scores.h"
 
 /* A method as it is called. */
@@ -204,6 +205,12 @@ static float kth_score(writer *w, size_t words, size_t k)
     return sorted[k - 1];
 }
 
+/* e^(score / temperature); scores are beside the best. */
+static double share_of(const writer *w, float score)
+{
+    return (double)ti_expf((float)((double)score / w->o.temperature));
+}
+
 static int64_t choose(writer *w, size_t words)
 {
     const float *v = w->score;
@@ -214,13 +221,13 @@ static int64_t choose(writer *w, size_t words)
     float least = w->o.top_k && w->o.top_k < words ? kth_score(w, words, w->o.top_k) : -INFINITY;
     double sum = 0, at = random_number(w);
     for (size_t i = 0; i < words; i++)
-        sum += v[i] >= least ? exp((double)(v[i] - v[best]) / w->o.temperature) : 0;
+        sum += v[i] >= least ? share_of(w, v[i] - v[best]) : 0;
     at *= sum;
     for (size_t i = 0; i < words; i++) {
         if (v[i] < least)
             continue;
         last = i;
-        at -= exp((double)(v[i] - v[best]) / w->o.temperature);
+        at -= share_of(w, v[i] - v[best]);
         if (at < 0)
             break;
     }

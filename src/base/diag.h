@@ -21,6 +21,7 @@ typedef enum tc_diag_id {
 typedef enum tc_own {
     TC_OWN_READ,    /* read/read_options.h */
     TC_OWN_PRODUCT, /* fast/float.c */
+    TC_OWN_PACKED,  /* fast/float_pack.c */
     TC_OWN_FILE,    /* wire/file.c */
     TC_OWN_CREATE,  /* wire/create.c */
     TC_OWN_COUNT

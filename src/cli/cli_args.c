@@ -18,7 +18,7 @@ static const cli_option common_option[] = {
     {"--threads", NULL, "N", CLI_NUMBER, COMMON(threads),
      "use at most N threads (default: all cores)"},
     {"--reference", NULL, NULL, CLI_FLAG, COMMON(reference),
-     "run on our own kernels alone, bit-exact on every machine"},
+     "the plain kernels alone, slower, for checks"},
     {"--dim", NULL, "NAME=VALUE", CLI_TEXTS, COMMON(dims),
      "a dynamic size of the model; repeat for more"},
     {"--shape", NULL, "INPUT=SIZES", CLI_TEXTS, COMMON(shapes),

@@ -137,9 +137,8 @@ static tc_status run_doctor(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tc_machine_look(c->ctx, &m));
     add(&d, "tosac", "ok", tc_version());
     add(&d, "machine", "ok",
-        cli_format("%ld core%s, %.1f GiB, %s, %s", cores, cores == 1 ? "" : "s",
-                   (double)pages * (double)page / 0x1p30, m.instructions,
-                   m.onednn ? "float kernels of oneDNN" : "without oneDNN"));
+        cli_format("%ld core%s, %.1f GiB, %s", cores, cores == 1 ? "" : "s",
+                   (double)pages * (double)page / 0x1p30, m.instructions));
     try_targets(&d);
     (c->common.json ? json_findings : print_findings)(&d);
     return d.broken ? TC_TOOL : TC_OK;

@@ -6,6 +6,7 @@
  * scales has it. */
 #include <math.h>
 
+#include "../base/real.h"
 #include "../npu/curve.h"
 #include "../num/fixed.h"
 #include "../num/load.h"
@@ -73,7 +74,7 @@ static double slope_of(const int16_t *list, tc_npu_curve curve)
     while (code > 1 && list[code + HALF] > 0.75 * HALF)
         code /= 2;
     double y = (double)list[code + HALF] / HALF;
-    double x = curve == TC_CURVE_TANH ? atanh(y) : log(y / (1 - y));
+    double x = curve == TC_CURVE_TANH ? ti_atanh(y) : ti_log(y / (1 - y));
     return 12288 * x / (double)code;
 }
 

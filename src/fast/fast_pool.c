@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "fast.h"
+#include "../base/isa.h"
 
 /* y = the larger, element by element. */
 TC_INLINE void larger(tc_dtype dtype, const void *x, void *y, size_t n)
@@ -81,7 +81,7 @@ TC_INLINE void prelu(const float *restrict x, const float *restrict weight, size
 LEVEL(plain, )
 #ifdef TC_X86
 LEVEL(avx2, TC_AVX2)
-#define PICK(what) (ti_fast_isa() == TC_ISA_plain ? what##_plain : what##_avx2)
+#define PICK(what) (ti_isa() == TC_ISA_plain ? what##_plain : what##_avx2)
 #else
 #define PICK(what) what##_plain
 #endif

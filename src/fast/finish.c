@@ -140,7 +140,7 @@ void ti_table8_run(const int8_t *table, const int8_t *x, int8_t *y, size_t n)
 {
     size_t i = 0;
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()) && __builtin_cpu_supports("avx512vbmi"))
+    if (ti_isa_is_avx512(ti_isa()) && __builtin_cpu_supports("avx512vbmi"))
         i = table_vbmi(table, x, y, n);
 #endif
     for (; i < n; i++)

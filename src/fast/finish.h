@@ -11,7 +11,7 @@
 #ifndef TC_FINISH_H
 #define TC_FINISH_H
 
-#include "fast.h"
+#include "../base/isa.h"
 #include "int8.h"
 
 /* One group.  Lists by slot, panel after panel; those with two forms are for even and odd sums. */

@@ -1,661 +1,675 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* float.c -- f32 products through oneDNN (its v2 C API); weights packed once, scratch from the
- * caller. */
+/* float.c -- f32 products: rows by rows in blocks that stay in cache, block by block of terms, panel
+ * by panel of columns (float_tile.h).  A convolution is such a product, too: its rows are windows
+ * of the padded image. */
 #include "float.h"
 
 #include <math.h>
 
-#ifdef TOSAC_ONEDNN
-
-#include <dnnl.h>
-#include <pthread.h>
-#include <stdatomic.h>
-
-#include "../base/lazy_library.h"
 #include "../base/mapped.h"
 #include "../num/lanes.h"
+#include "../num/math.h"
+#include "float_pack.h"
 
-void omp_set_num_threads(int n); /* libgomp's; clang comes without omp.h */
+enum {
+    MOST_ROWS = 512,       /* at once */
+    CACHED = 1 << 16,      /* floats of rows that stay in cache */
+    MOST_COLUMNS = 1 << 17, /* floats of b that are packed at once during a run */
+    SHORT = 16,            /* terms next to each other: shorter ones are copied together */
+};
 
-#define ONEDNN(F) \
-    F(omp_, set_num_threads) F(dnnl_, dilated_convolution_forward_desc_init) \
-    F(dnnl_, dilated_deconvolution_forward_desc_init) F(dnnl_, engine_create) \
-    F(dnnl_, matmul_desc_init) F(dnnl_, memory_create) F(dnnl_, memory_desc_equal) \
-    F(dnnl_, memory_desc_get_size) F(dnnl_, memory_desc_init_by_strides) \
-    F(dnnl_, memory_desc_init_by_tag) F(dnnl_, memory_destroy) \
-    F(dnnl_, memory_set_data_handle) F(dnnl_, post_ops_append_binary) \
-    F(dnnl_, post_ops_append_eltwise) F(dnnl_, post_ops_create) F(dnnl_, post_ops_destroy) \
-    F(dnnl_, primitive_attr_create) F(dnnl_, primitive_attr_destroy) \
-    F(dnnl_, primitive_attr_set_post_ops) F(dnnl_, primitive_attr_set_scratchpad_mode) \
-    F(dnnl_, primitive_create) F(dnnl_, primitive_desc_create) F(dnnl_, primitive_desc_destroy) \
-    F(dnnl_, primitive_desc_query) F(dnnl_, primitive_desc_query_md) F(dnnl_, primitive_destroy) \
-    F(dnnl_, primitive_execute) F(dnnl_, reorder_primitive_desc_create) F(dnnl_, stream_create) \
-    F(dnnl_, stream_destroy) F(dnnl_, stream_wait)
-
-/* The library is loaded with the first product: most compilations need none. */
-static struct {
-    TC_LATE_POINTERS(ONEDNN)
-} dnnl;
-
-enum { MOST_ARGS = 6 };
-
-/* The library's names for the operands of one call. */
-typedef struct arguments {
-    dnnl_exec_arg_t arg[MOST_ARGS];
-    int n;
-} arguments;
+/* Rows with the same terms: row (i, j, k) is at x_at + i * x[0] + j * x[1] + k * x[2], its result
+ * the same with y. */
+typedef struct sweep {
+    int64_t count[3], x[3], y[3], x_at, y_at;
+    tc_piece *piece; /* of all blocks */
+    int *first;      /* by block, and the end */
+    tc_piece *copied; /* not NULL: what a row is copied from, and the pieces are of the copy */
+    int n_copied;
+    int64_t step; /* from term to term of what is copied */
+    bool close;   /* results follow each other */
+} sweep;
 
 struct tc_product {
-    dnnl_primitive_t primitive;
-    arguments *own;   /* made once */
-    atomic_flag *taken; /* passed to each call */
-    dnnl_memory_desc_t a, b, y, bias, scratch;
-    void *packed_b; /* NULL: b is passed to each call */
-    bool repacked;  /* it is a copy */
-    bool waits;     /* created by ti_product_load() */
-    dnnl_memory_desc_t plain_b;
-    const void *b_data;
-    const tc_ctx *mapped; /* not NULL: packed_b is the mapped file, possibly shared */
-    const void *bias_data;
-    bool has_extra, has_bias;
-    size_t scratch_bytes;
-    size_t n_clamp; /* elements clamped to [lo, hi] afterwards; 0: none */
-    float lo, hi;
+    const tc_float_level *level;
+    tc_matrix b;
+    int64_t m, depth;
+    const float *bias, *b_data;
+    const float *packed; /* NULL: b is packed by each run */
+    const tc_ctx *mapped; /* not NULL: b_data may be a mapped file's */
+    bool waits;           /* packed by ti_product_load() */
+    tc_then then[TC_MAX_THEN];
+    int n_then;
+    sweep *sweep;
+    int n_sweep;
+    int64_t rows, columns; /* at once; columns: of b where it is packed by each run */
+    /* The batch of a matrix product; steps of 0 repeat. */
+    int n_batch;
+    int64_t batch[TC_MAX_RANK], a_step[TC_MAX_RANK], b_step[TC_MAX_RANK], y_step[TC_MAX_RANK];
+    /* Images. */
+    bool image, by_depth, padded;
+    int64_t images, channels, x_image, y_image, in[3], before[3], whole[3]; /* whole: with border */
+    tc_depth depthwise;
 };
 
-/* One per process, written once; holds no state of a computation. */
-static dnnl_engine_t engine;
-
-static void make_engine(void)
-{
-    static const char *const name[] = {TC_LATE_NAMES(ONEDNN)};
-    if (!ti_late_load(TOSAC_ONEDNN, name, &dnnl) ||
-        dnnl.engine_create(&engine, dnnl_cpu, 0) != dnnl_success)
-        engine = NULL;
-}
-
-bool ti_product_here(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_engine);
-    return engine != NULL;
-}
-
-/* The library's handles while a product is built; freed with the context at the latest. */
-typedef struct making {
-    dnnl_primitive_attr_t attr;
-    dnnl_primitive_desc_t desc;
-} making;
-
-static void drop_making(void *what)
-{
-    making *m = what;
-    dnnl.primitive_desc_destroy(m->desc);
-    dnnl.primitive_attr_destroy(m->attr);
-    *m = (making){0};
-}
-
-static void drop_arguments(arguments *a)
-{
-    for (int i = 0; i < a->n; i++)
-        dnnl.memory_destroy(a->arg[i].memory);
-    a->n = 0;
-}
-
-static void drop_product(void *what)
-{
-    tc_product *p = what;
-    drop_arguments(p->own);
-    dnnl.primitive_destroy(p->primitive);
-}
-
-/* Streams are per thread and freed with it.  A thread computes alone: the library starts no threads
- * of its own. */
-static pthread_key_t stream_key;
-
-static void end_stream(void *stream)
-{
-    dnnl.stream_destroy(stream);
-}
-
-static void make_key(void)
-{
-    pthread_key_create(&stream_key, end_stream);
-}
-
-static dnnl_stream_t this_stream(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    static _Thread_local dnnl_stream_t stream;
-    if (!stream && dnnl.stream_create(&stream, engine, dnnl_stream_default_flags) == dnnl_success) {
-        dnnl.set_num_threads(1);
-        pthread_once(&once, make_key);
-        pthread_setspecific(stream_key, stream);
-    }
-    return stream;
-}
-
-static const dnnl_alg_kind_t eltwise[] = {
-    [TC_THEN_relu] = dnnl_eltwise_relu,           [TC_THEN_clip] = dnnl_eltwise_clip,
-    [TC_THEN_hardswish] = dnnl_eltwise_hardswish, [TC_THEN_sigmoid] = dnnl_eltwise_logistic,
-    [TC_THEN_silu] = dnnl_eltwise_swish,          [TC_THEN_tanh] = dnnl_eltwise_tanh,
-    [TC_THEN_gelu_erf] = dnnl_eltwise_gelu_erf,   [TC_THEN_gelu_tanh] = dnnl_eltwise_gelu_tanh,
-};
-
-/* Post-operations and a scratchpad of our own. */
-static bool make_attr(const tc_then *then, int n_then, const dnnl_memory_desc_t *y,
-                      dnnl_primitive_attr_t *attr)
-{
-    dnnl_post_ops_t ops;
-    if (dnnl.primitive_attr_create(attr) != dnnl_success)
-        return false;
-    dnnl.primitive_attr_set_scratchpad_mode(*attr, dnnl_scratchpad_mode_user);
-    if (dnnl.post_ops_create(&ops) != dnnl_success)
-        return false;
-    bool good = true;
-    for (int i = 0; i < n_then && good; i++) {
-        const tc_then *t = &then[i];
-        float alpha = t->kind == TC_THEN_silu ? 1.0f : t->a;
-        dnnl_status_t status =
-            t->kind == TC_THEN_add
-                ? dnnl.post_ops_append_binary(ops, dnnl_binary_add, y)
-                : dnnl.post_ops_append_eltwise(ops, 1.0f, eltwise[t->kind], alpha, t->b);
-        good = status == dnnl_success;
-    }
-    good = good && dnnl.primitive_attr_set_post_ops(*attr, ops) == dnnl_success;
-    dnnl.post_ops_destroy(ops);
-    return good;
-}
-
-/* data in layout `from`, copied to layout `to`. */
-static void *repack(tc_arena *room, const dnnl_memory_desc_t *from, const void *data,
-                    const dnnl_memory_desc_t *to)
-{
-    void *packed = ti_arena_raw(room, dnnl.memory_desc_get_size(to));
-    dnnl_primitive_desc_t pd;
-    dnnl_primitive_t reorder = NULL;
-    dnnl_memory_t src = NULL, dst = NULL;
-    dnnl_stream_t stream = this_stream();
-    if (!stream ||
-        dnnl.reorder_primitive_desc_create(&pd, from, engine, to, engine, NULL) != dnnl_success)
-        return NULL;
-    bool good = dnnl.primitive_create(&reorder, pd) == dnnl_success &&
-                dnnl.memory_create(&src, from, engine, (void *)(uintptr_t)data) == dnnl_success &&
-                dnnl.memory_create(&dst, to, engine, packed) == dnnl_success;
-    dnnl_exec_arg_t args[] = {{DNNL_ARG_FROM, src}, {DNNL_ARG_TO, dst}};
-    good = good && dnnl.primitive_execute(reorder, stream, 2, args) == dnnl_success &&
-           dnnl.stream_wait(stream) == dnnl_success;
-    dnnl.memory_destroy(src);
-    dnnl.memory_destroy(dst);
-    dnnl.primitive_destroy(reorder);
-    dnnl.primitive_desc_destroy(pd);
-    return good ? packed : NULL;
-}
-
-/* Packed weights of one content. */
-typedef struct packing {
-    dnnl_memory_desc_t plain, form;
-    void *data;
-    struct packing *next;
-} packing;
-
-/* A hash of their content: four chains at once, at memory bandwidth. */
-static uint64_t content(const uint8_t *data, size_t size)
-{
-    const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t h[4] = {size, 1, 2, 3}, v[4];
-    size_t i = 0;
-    for (; i + sizeof v <= size; i += sizeof v) {
-        memcpy(v, data + i, sizeof v);
-        for (int k = 0; k < 4; k++) {
-            h[k] = (h[k] ^ v[k]) * odd;
-            h[k] ^= h[k] >> 29;
-        }
-    }
-    return ti_hash(data + i, size - i, ti_hash(h, sizeof h, 0));
-}
-
-static void *find_packing(const packing *p, const dnnl_memory_desc_t *from,
-                          const dnnl_memory_desc_t *to)
-{
-    while (p && !(dnnl.memory_desc_equal(&p->plain, from) && dnnl.memory_desc_equal(&p->form, to)))
-        p = p->next;
-    return p ? p->data : NULL;
-}
-
-/* The products of a context.  The lists of an entry grow, and those found before an attempt must
- * not change: an attempt has its own map. */
-typedef struct kept {
-    tc_map packed;             /* weights in the form of a product, by their content */
-    const struct kept *before; /* those from before an attempt, or NULL */
-    unsigned n_attempt;
+/* What the plans of a context want. */
+typedef struct wishes {
     bool plain; /* no second copy of weights: too many */
     bool wait;  /* they are packed later */
-} kept;
-
-static kept *own_packed(tc_ctx *ctx)
-{
-    kept *own = TC_OWN(ctx, PRODUCT, kept);
-    if (own->packed.n && own->n_attempt != ctx->n_attempt)
-        own->before = ti_arena_copy(&ctx->arena, own, sizeof *own);
-    if (!own->packed.arena || own->n_attempt != ctx->n_attempt)
-        ti_map_init(&own->packed, &ctx->arena);
-    own->n_attempt = ctx->n_attempt;
-    return own;
-}
+} wishes;
 
 void ti_product_keep_plain(tc_ctx *ctx, bool plain)
 {
-    TC_OWN(ctx, PRODUCT, kept)->plain = plain;
+    TC_OWN(ctx, PRODUCT, wishes)->plain = plain;
 }
 
 void ti_product_wait(tc_ctx *ctx, bool wait)
 {
-    TC_OWN(ctx, PRODUCT, kept)->wait = wait;
+    TC_OWN(ctx, PRODUCT, wishes)->wait = wait;
 }
 
-bool ti_product_load(tc_product *p, tc_arena *room)
+static int64_t form_of(const tc_product *p)
 {
-    if (p->waits)
-        p->packed_b = repack(room, &p->plain_b, p->b_data, &p->b);
-    return p->packed_b != NULL;
+    return p->by_depth ? 0 : p->m;
+}
+
+void ti_product_load(tc_product *p, tc_arena *room)
+{
+    if (!p->waits)
+        return;
+    float *out = ti_arena_raw(room, ti_packed_bytes(p->level, &p->b));
+    ti_pack(p->level, &p->b, form_of(p), p->b_data, out);
+    p->packed = out;
 }
 
 void ti_product_unload(tc_product *p)
 {
     if (p->waits)
-        p->packed_b = NULL;
+        p->packed = NULL;
 }
 
-/* The same, shared by all products that need it: calibration plans a model five times.
- */
-static void *packed_once(tc_ctx *ctx, const dnnl_memory_desc_t *from, const void *data,
-                         const dnnl_memory_desc_t *to)
+bool ti_product_packed(const tc_product *p)
 {
-    size_t size = dnnl.memory_desc_get_size(from);
-    uint64_t key[2] = {content(data, size), size};
-    tc_str name = {(const char *)key, sizeof key};
-    kept *own = own_packed(ctx);
-    packing **at = (packing **)ti_map_at(&own->packed, name);
-    void *made = find_packing(*at, from, to);
-    for (const kept *k = own->before; k && !made; k = k->before)
-        made = find_packing(ti_map_get(&k->packed, name), from, to);
-    if (made)
-        return made;
-    made = repack(&ctx->arena, from, data, to);
-    if (made) {
-        packing *p = tc_new(&ctx->arena, packing);
-        *p = (packing){*from, *to, made, *at};
-        *at = p;
-    }
-    return made;
+    return p->packed || p->waits;
 }
 
-/* Everything a primitive is made from. */
-typedef struct recipe {
-    const_dnnl_op_desc_t desc;
-    const dnnl_memory_desc_t *y, *plain_b, *bias;
-    const void *b_data, *bias_data;
-    const tc_then *then;
-    int n_then;
-} recipe;
+/* ---- what follows ---- */
 
-static void describe(tc_product *p, const recipe *r, dnnl_primitive_desc_t pd)
+TC_LANES_BODY add(float *y, const float *x, size_t n)
 {
-    p->a = *dnnl.primitive_desc_query_md(pd, dnnl_query_src_md, 0);
-    p->b = *dnnl.primitive_desc_query_md(pd, dnnl_query_weights_md, 0);
-    p->y = *dnnl.primitive_desc_query_md(pd, dnnl_query_dst_md, 0);
-    p->scratch = *dnnl.primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
-    p->scratch_bytes = dnnl.memory_desc_get_size(&p->scratch);
-    p->has_bias = r->bias != NULL;
-    if (r->bias)
-        p->bias = *r->bias;
-    p->bias_data = r->bias_data;
-    p->has_extra = r->n_then && r->then[0].kind == TC_THEN_add;
+    for (size_t i = 0; i < n; i++)
+        y[i] += x[i];
 }
+TC_LANES(static, add_numbers, add, (float *y, const float *x, size_t n), (y, x, n))
 
-/* The library's plain loops are slower than num/'s. */
-static bool is_quick(dnnl_primitive_desc_t pd)
-{
-    const char *name = "";
-    dnnl.primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name);
-    return !ti_text_starts(name, "ref");
-}
-
-/* oneDNN's relu and clip turn NaN into a number.  If the last operation is one, on a contiguous
- * result, it is done here: how many are left for the library. */
-static int keep_clamp(tc_product *p, const recipe *r)
-{
-    int last = r->n_then - 1;
-    size_t n = 1;
-    for (int i = 0; i < r->y->ndims; i++)
-        n *= (size_t)r->y->dims[i];
-    if (last < 0 || (r->then[last].kind != TC_THEN_relu && r->then[last].kind != TC_THEN_clip) ||
-        dnnl.memory_desc_get_size(r->y) != n * sizeof(float))
-        return r->n_then;
-    bool relu = r->then[last].kind == TC_THEN_relu;
-    p->n_clamp = n;
-    p->lo = relu ? 0 : r->then[last].a;
-    p->hi = relu ? INFINITY : r->then[last].b;
-    return last;
-}
-
-TC_LANES_BODY clamp(float *y, size_t n, float lo, float hi)
+TC_LANES_BODY clip(float *y, size_t n, float lo, float hi)
 {
     for (size_t i = 0; i < n; i++) {
         float v = y[i] < lo ? lo : y[i];
         y[i] = v > hi ? hi : v;
     }
 }
-TC_LANES(static, clamp_numbers, clamp, (float *y, size_t n, float lo, float hi), (y, n, lo, hi))
+TC_LANES(static, clip_numbers, clip, (float *y, size_t n, float lo, float hi), (y, n, lo, hi))
 
-static tc_product *finish(tc_ctx *ctx, const recipe *r)
+TC_LANES_BODY relu(float *y, size_t n)
 {
-    tc_product *p = tc_new(&ctx->arena, tc_product);
-    making *m = tc_new(&ctx->arena, making);
-    int n_then = keep_clamp(p, r);
-    p->own = tc_new(&ctx->arena, arguments);
-    p->taken = tc_new(&ctx->arena, atomic_flag);
-    atomic_flag_clear(p->taken);
-    ti_ctx_defer(ctx, drop_product, p); /* before anything is allocated that a failure could leak */
-    ti_ctx_defer(ctx, drop_making, m);
-    dnnl.set_num_threads(1); /* products fix their number of threads when created */
-    bool good = make_attr(r->then, n_then, r->y, &m->attr) &&
-                dnnl.primitive_desc_create(&m->desc, r->desc, m->attr, engine, NULL) ==
-                    dnnl_success &&
-                is_quick(m->desc) &&
-                dnnl.primitive_create(&p->primitive, m->desc) == dnnl_success;
-    if (good) {
-        describe(p, r, m->desc);
-        if (r->b_data) {
-            bool same = dnnl.memory_desc_equal(r->plain_b, &p->b);
-            p->waits = !same && TC_OWN(ctx, PRODUCT, kept)->wait;
-            p->plain_b = *r->plain_b;
-            p->b_data = r->b_data;
-            p->packed_b = same       ? (void *)(uintptr_t)r->b_data
-                          : p->waits ? NULL
-                                     : packed_once(ctx, r->plain_b, r->b_data, &p->b);
-            good = p->packed_b || p->waits;
-            p->repacked = !same;
-            if (same && TC_OWN(ctx, PRODUCT, kept)->plain)
-                p->mapped = ctx;
-            if (!same) /* the packed copy replaces it */
-                ti_mapped_forget(ctx, r->b_data, dnnl.memory_desc_get_size(r->plain_b));
+    for (size_t i = 0; i < n; i++)
+        y[i] = y[i] < 0 ? 0 : y[i];
+}
+TC_LANES(static, relu_numbers, relu, (float *y, size_t n), (y, n))
+
+TC_LANES_BODY hardswish(float *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        float v = y[i] + 3 < 0 ? 0 : y[i] + 3;
+        y[i] = y[i] * (v > 6 ? 6 : v) / 6;
+    }
+}
+TC_LANES(static, hardswish_numbers, hardswish, (float *y, size_t n), (y, n))
+
+/* n results, next to each other; extra: what is added to them, or NULL. */
+static void follow(const tc_product *p, float *y, const float *extra, int64_t n)
+{
+    static tc_block_f32 *const function[] = {
+        [TC_THEN_sigmoid] = ti_sigmoid_f32,   [TC_THEN_silu] = ti_silu_f32,
+        [TC_THEN_tanh] = ti_tanh_f32,         [TC_THEN_gelu_erf] = ti_gelu_erf_f32,
+        [TC_THEN_gelu_tanh] = ti_gelu_tanh_f32,
+    };
+    enum { SOME = 1024 };
+    float copy[SOME];
+    for (int64_t at = 0; p->n_then && at < n; at += SOME) {
+        size_t some = (size_t)ti_min_i64(SOME, n - at);
+        for (int i = 0; i < p->n_then; i++) {
+            const tc_then *t = &p->then[i];
+            if (t->kind == TC_THEN_add)
+                add_numbers(y + at, extra + at, some);
+            else if (t->kind == TC_THEN_relu)
+                relu_numbers(y + at, some);
+            else if (t->kind == TC_THEN_clip)
+                clip_numbers(y + at, some, t->a, t->b);
+            else if (t->kind == TC_THEN_hardswish)
+                hardswish_numbers(y + at, some);
+            else {
+                memcpy(copy, y + at, some * sizeof *copy);
+                function[t->kind](copy, y + at, some);
+            }
         }
     }
-    drop_making(m);
-    return good ? p : NULL;
 }
 
-/* [n, c, spatial...] kept as [n, spatial..., c]. */
-static void channels_last(const tc_type *t, dnnl_memory_desc_t *out)
+/* ---- rows by columns ---- */
+
+/* The scratch of a run. */
+typedef struct room {
+    const float **row;
+    float **to;
+    float *copy, *image, *b;
+    size_t bytes;
+} room;
+
+static void *cut(uint8_t *from, size_t *used, size_t bytes)
 {
-    static const dnnl_format_tag_t tag[] = {[3] = dnnl_nwc, [4] = dnnl_nhwc, [5] = dnnl_ndhwc};
-    dnnl_dims_t dim;
-    for (int i = 0; i < t->rank; i++)
-        dim[i] = t->dim[i];
-    dnnl.memory_desc_init_by_tag(out, t->rank, dim, dnnl_f32, tag[t->rank]);
+    void *at = from ? from + *used : NULL;
+    *used += (bytes + 63) / 64 * 64;
+    return at;
 }
 
-/* Weights [oc, ic / groups, k...] as the library names them, with a group axis when there are
- * groups; transposed ones are [ic, oc / groups, k...].  plain: as stored; any: the library's
- * choice. */
-static void weight_descs(const tc_type *w, int64_t groups, bool transposed,
-                         dnnl_memory_desc_t *plain, dnnl_memory_desc_t *any)
+static room room_of(const tc_product *p, void *scratch)
 {
-    dnnl_dims_t dim, stride;
-    int n = 0, spatial = w->rank - 2;
-    int64_t inner = 1, step[TC_MAX_RANK];
-    for (int i = w->rank - 1; i >= 0; i--) {
-        step[i] = inner;
-        inner *= w->dim[i];
-    }
-    int64_t first = w->dim[0] / groups;
-    if (groups > 1) {
-        dim[n] = groups;
-        stride[n++] = step[0] * first;
-    }
-    dim[n] = transposed ? w->dim[1] : first;
-    stride[n++] = transposed ? step[1] : step[0];
-    dim[n] = transposed ? first : w->dim[1];
-    stride[n++] = transposed ? step[0] : step[1];
-    for (int i = 0; i < spatial; i++) {
-        dim[n] = w->dim[2 + i];
-        stride[n++] = step[2 + i];
-    }
-    dnnl.memory_desc_init_by_strides(plain, n, dim, dnnl_f32, stride);
-    dnnl.memory_desc_init_by_tag(any, n, dim, dnnl_f32, dnnl_format_tag_any);
+    room r = {.bytes = 0};
+    size_t rows = (size_t)p->rows, f = sizeof(float);
+    bool copies = p->n_sweep && p->sweep[0].copied;
+    r.row = cut(scratch, &r.bytes, rows * sizeof *r.row);
+    r.to = cut(scratch, &r.bytes, rows * sizeof *r.to);
+    r.copy = cut(scratch, &r.bytes, copies ? rows * (size_t)p->depth * f : 0);
+    int64_t image = p->padded ? p->whole[0] * p->whole[1] * p->whole[2] * p->channels : 0;
+    r.image = cut(scratch, &r.bytes, (size_t)image * f);
+    int64_t wide = p->columns ? ti_packed_columns(p->level, p->columns) : 0;
+    r.b = cut(scratch, &r.bytes, (size_t)(p->depth * wide) * f);
+    return r;
 }
+
+size_t ti_product_scratch(const tc_product *p)
+{
+    return room_of(p, NULL).bytes;
+}
+
+static void copy_row(const sweep *s, const float *from, float *to)
+{
+    for (int i = 0; i < s->n_copied; i++) {
+        const tc_piece *e = &s->copied[i];
+        const float *x = from + e->offset;
+        float *y = to + e->k;
+        if (s->step == 1)
+            for (int64_t k = 0; k < e->length; k++)
+                y[k] = x[k];
+        else
+            for (int64_t k = 0; k < e->length; k++)
+                y[k] = x[k * s->step];
+    }
+}
+
+/* Where rows [first, first + n) and their results are. */
+static void point(const sweep *s, int64_t first, int64_t n, const float *x, float *y, const room *r)
+{
+    int64_t k = first % s->count[2], j = first / s->count[2] % s->count[1],
+            i = first / s->count[2] / s->count[1];
+    for (int64_t e = 0; e < n; e++) {
+        r->row[e] = x + s->x_at + i * s->x[0] + j * s->x[1] + k * s->x[2];
+        r->to[e] = y + s->y_at + i * s->y[0] + j * s->y[1] + k * s->y[2];
+        if (++k == s->count[2]) {
+            k = 0;
+            if (++j == s->count[1])
+                j = 0, i++;
+        }
+    }
+}
+
+/* All rows of a sweep by n columns of b, which is packed; extra: as y, or NULL. */
+static void multiply(const tc_product *p, const sweep *s, const room *r, int64_t n, const float *x,
+                     const float *b, const float *bias, float *y, const float *extra)
+{
+    int64_t m = s->count[0] * s->count[1] * s->count[2], wide = ti_packed_columns(p->level, n);
+    for (int64_t i = 0; i < m; i += p->rows) {
+        tc_panel t = {.rows = ti_min_i64(p->rows, m - i), .row = r->row, .to = r->to};
+        point(s, i, t.rows, x, y, r);
+        for (int64_t e = 0; s->copied && e < t.rows; e++) {
+            copy_row(s, r->row[e], r->copy + e * p->depth);
+            r->row[e] = r->copy + e * p->depth;
+        }
+        for (int64_t q = 0, block = 0; q < p->depth || !q; q += TC_GEMM_DEPTH, block++) {
+            int64_t deep = ti_min_i64(TC_GEMM_DEPTH, p->depth - q);
+            t.piece = s->piece + s->first[block];
+            t.n_piece = s->first[block + 1] - s->first[block];
+            t.more = q > 0;
+            for (int64_t j = 0; j < n && (t.n_piece || !q);) {
+                int vectors = ti_float_vectors(p->level, n - j, p->m);
+                t.columns = n - j;
+                t.at = j;
+                t.b = b + q * wide + j * deep;
+                t.bias = bias ? bias + j : NULL;
+                p->level->panel(vectors, &t);
+                j += vectors * p->level->lanes;
+            }
+        }
+        if (p->n_then && s->close)
+            follow(p, r->to[0], extra ? extra + (r->to[0] - y) : NULL, t.rows * n);
+        for (int64_t e = 0; p->n_then && !s->close && e < t.rows; e++)
+            follow(p, r->to[e], extra ? extra + (r->to[e] - y) : NULL, n);
+    }
+}
+
+/* ---- making ---- */
+
+/* Runs of terms as pieces of blocks, where they follow each other as one. */
+static void make_pieces(tc_arena *arena, sweep *s, const tc_piece *run, int64_t n_run,
+                        int64_t depth)
+{
+    int64_t blocks = depth > 0 ? (depth + TC_GEMM_DEPTH - 1) / TC_GEMM_DEPTH : 1, n = 0;
+    s->piece = tc_new_n(arena, tc_piece, (size_t)(n_run + blocks));
+    s->first = tc_new_n(arena, int, (size_t)blocks + 1);
+    int64_t block = 0;
+    for (int64_t i = 0; i < n_run; i++)
+        for (int64_t at = 0, some; at < run[i].length; at += some) {
+            int64_t k = run[i].k + at;
+            some = ti_min_i64(run[i].length - at, TC_GEMM_DEPTH - k % TC_GEMM_DEPTH);
+            while (block < k / TC_GEMM_DEPTH)
+                s->first[++block] = (int)n;
+            s->piece[n++] = (tc_piece){run[i].offset + at, some, k % TC_GEMM_DEPTH};
+        }
+    while (block < blocks)
+        s->first[++block] = (int)n;
+}
+
+static int64_t joined_runs(tc_piece *run, int64_t n)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        tc_piece *last = kept ? &run[kept - 1] : NULL;
+        if (last && last->k + last->length == run[i].k &&
+            last->offset + last->length == run[i].offset)
+            last->length += run[i].length;
+        else
+            run[kept++] = run[i];
+    }
+    return kept;
+}
+
+/* The sweep copies its rows first: from these runs, one term every `step`. */
+static void make_copied(tc_arena *arena, sweep *s, const tc_piece *run, int64_t n_run,
+                        int64_t depth, int64_t step)
+{
+    s->copied = ti_arena_copy(arena, run, (size_t)n_run * sizeof *run);
+    s->n_copied = (int)n_run;
+    s->step = step;
+    make_pieces(arena, s, &(tc_piece){0, depth, 0}, 1, depth);
+}
+
+/* The rest of a product whose b, depth and sweeps are there. */
+static tc_product *finish(tc_ctx *ctx, tc_product made, const float *b_data, tc_tensor bias,
+                          const tc_then *then, int n_then)
+{
+    tc_product *p = ti_arena_copy(&ctx->arena, &made, sizeof made);
+    const wishes *w = TC_OWN(ctx, PRODUCT, wishes);
+    size_t size = (size_t)(p->b.groups * p->depth * p->b.n) * sizeof(float);
+    p->bias = bias.data;
+    p->n_then = n_then;
+    if (n_then)
+        memcpy(p->then, then, (size_t)n_then * sizeof *then);
+    int64_t deep = ti_max_i64(1, p->n_sweep && p->sweep[0].copied ? p->depth
+                                                                  : ti_min_i64(p->depth, TC_GEMM_DEPTH));
+    p->rows = ti_min_i64(MOST_ROWS, ti_max_i64(CACHED / deep, 2 * p->level->tall[2]));
+    p->rows = ti_min_i64(p->rows / p->level->tall[2] * p->level->tall[2], p->m);
+    p->b_data = b_data;
+    if (b_data && (p->image || !w->plain)) {
+        p->waits = w->wait;
+        if (!p->waits)
+            p->packed = ti_packed_once(ctx, p->level, &p->b, form_of(p), b_data);
+        ti_mapped_forget(ctx, b_data, size); /* the packed copy replaces it */
+        return p;
+    }
+    p->mapped = b_data ? ctx : NULL;
+    p->columns = MOST_COLUMNS / ti_max_i64(p->depth, 1) / 64 * 64;
+    p->columns = ti_min_i64(p->b.n, ti_max_i64(p->columns, 64));
+    return p;
+}
+
+/* ---- images ---- */
+
+/* Axes of an image as three, of a list of n; the first ones get `missing`. */
+static void spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
+}
+
+/* A convolution or its transpose along each axis: output o meets tap t at input
+ * o * stride - before + t * dilation, or, transposed, at (o + before - t * dilation) / stride. */
+typedef struct window {
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
+    bool transposed;
+} window;
 
 static bool image_of_f32(const tc_type *x, const tc_type *y, tc_tensor w)
 {
-    return ti_product_here() && x->dtype == TC_f32 && y->dtype == TC_f32 &&
-           w.type->dtype == TC_f32 && x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 &&
-           tc_type_count(x) && tc_type_count(y) && w.data;
+    return x->dtype == TC_f32 && y->dtype == TC_f32 && w.type->dtype == TC_f32 &&
+           x->rank == w.type->rank && x->rank >= 3 && x->rank <= 5 && tc_type_count(x) &&
+           tc_type_count(y) && w.data;
 }
 
-static const dnnl_memory_desc_t *bias_desc(tc_tensor bias, dnnl_memory_desc_t *out)
+/* Input coordinate of tap t at output o of an axis; false: there is none. */
+static bool meets(const window *w, int axis, int64_t o, int64_t t, int64_t *at)
 {
-    if (!bias.type)
+    int64_t gap = t * w->dilation[axis];
+    if (!w->transposed) {
+        *at = o * w->stride[axis] - w->before[axis] + gap;
+        return true;
+    }
+    int64_t to = o + w->before[axis] - gap, stride = w->stride[axis];
+    *at = (to - ((to % stride) + stride) % stride) / stride;
+    return to % stride == 0;
+}
+
+/* The border that makes every tap a number of the image. */
+static void make_border(tc_product *p, const window *w)
+{
+    for (int i = 0; i < 3; i++) {
+        int64_t lo = 0, hi = w->in[i] - 1, at;
+        int64_t edge = w->transposed ? ti_min_i64(w->stride[i], w->out[i]) : 1;
+        for (int64_t t = 0; t < w->kernel[i]; t++)
+            for (int64_t e = 0; e < edge; e++) {
+                if (meets(w, i, e, t, &at))
+                    lo = ti_min_i64(lo, at);
+                if (meets(w, i, w->out[i] - 1 - e, t, &at))
+                    hi = ti_max_i64(hi, at);
+            }
+        p->in[i] = w->in[i];
+        p->before[i] = -lo;
+        p->whole[i] = hi - lo + 1;
+        p->padded = p->padded || p->whole[i] != w->in[i];
+    }
+}
+
+/* The sweep of outputs first[] + n * every[]. */
+static void make_sweep(tc_arena *arena, const tc_product *p, const window *w, const int64_t *first,
+                       const int64_t *every, int64_t out_channels, sweep *s)
+{
+    int64_t c = p->channels, in = p->b.in;
+    int64_t x[3] = {p->whole[1] * p->whole[2] * c, p->whole[2] * c, c};
+    int64_t y[3] = {w->out[1] * w->out[2] * out_channels, w->out[2] * out_channels, out_channels};
+    s->step = 1;
+    s->close = p->b.groups == 1;
+    for (int i = 0; i < 3; i++) {
+        s->count[i] = (w->out[i] - first[i] + every[i] - 1) / every[i];
+        s->x[i] = x[i] * (w->transposed ? 1 : w->stride[i]);
+        s->y[i] = y[i] * every[i];
+        s->y_at += y[i] * first[i];
+        s->close = s->close && every[i] == 1;
+    }
+    tc_piece *run = tc_new_n(arena, tc_piece, (size_t)p->b.taps);
+    int64_t n = 0, at[3];
+    for (int64_t t = 0; t < p->b.taps; t++) {
+        const int64_t tap[3] = {t / w->kernel[2] / w->kernel[1], t / w->kernel[2] % w->kernel[1],
+                                t % w->kernel[2]};
+        bool here = true;
+        int64_t offset = 0;
+        for (int i = 0; i < 3; i++) {
+            here = meets(w, i, first[i], tap[i], &at[i]) && here;
+            offset += (at[i] + p->before[i]) * x[i];
+        }
+        if (here)
+            run[n++] = (tc_piece){offset, in, t * in};
+    }
+    n = joined_runs(run, n);
+    if (!w->transposed && n > 1 && run[0].length < SHORT)
+        make_copied(arena, s, run, n, p->depth, 1);
+    else
+        make_pieces(arena, s, run, n, p->depth);
+}
+
+static void make_sweeps(tc_arena *arena, tc_product *p, const window *w, int64_t out_channels)
+{
+    int64_t every[3] = {1, 1, 1}, first[3], n[3];
+    for (int i = 0; i < 3; i++) {
+        every[i] = w->transposed ? w->stride[i] : 1;
+        n[i] = ti_min_i64(every[i], w->out[i]);
+    }
+    p->sweep = tc_new_n(arena, sweep, (size_t)(n[0] * n[1] * n[2]));
+    for (first[0] = 0; first[0] < n[0]; first[0]++)
+        for (first[1] = 0; first[1] < n[1]; first[1]++)
+            for (first[2] = 0; first[2] < n[2]; first[2]++) {
+                sweep *s = &p->sweep[p->n_sweep++];
+                make_sweep(arena, p, w, first, every, out_channels, s);
+                p->m = ti_max_i64(p->m, s->count[0] * s->count[1] * s->count[2]);
+            }
+}
+
+/* One channel to one, all taps in one block, over two axes. */
+static bool is_depthwise(const window *w, const tc_matrix *b)
+{
+    return !w->transposed && b->groups > 1 && b->in == 1 && b->n == 1 && w->kernel[0] == 1 &&
+           w->in[0] == 1 && w->before[0] == 0 && b->taps <= TC_GEMM_DEPTH;
+}
+
+static void make_depthwise(tc_ctx *ctx, tc_product *p, const window *w, tc_tensor *bias)
+{
+    tc_depth *d = &p->depthwise;
+    p->by_depth = true;
+    p->padded = false;
+    p->b = (tc_matrix){1, p->b.taps, 1, p->channels, 0, 1, 0, p->b.taps};
+    d->channels = p->channels;
+    for (int i = 0; i < 2; i++) {
+        d->in[i] = w->in[i + 1];
+        d->out[i] = w->out[i + 1];
+        d->kernel[i] = w->kernel[i + 1];
+        d->stride[i] = w->stride[i + 1];
+        d->before[i] = w->before[i + 1];
+        d->dilation[i] = w->dilation[i + 1];
+    }
+    if (!bias->data)
+        bias->data = tc_new_n(&ctx->arena, float, (size_t)p->channels);
+}
+
+static tc_product *make_image(tc_ctx *ctx, const window *w, tc_matrix b, const tc_type *x,
+                              const tc_type *y, tc_tensor weights, tc_tensor bias,
+                              const tc_then *then, int n_then)
+{
+    tc_product p = {.level = ti_float_level(), .b = b, .depth = ti_matrix_depth(&b), .image = true,
+                    .images = x->dim[0], .channels = x->dim[1]};
+    p.x_image = tc_type_count(x) / x->dim[0];
+    p.y_image = tc_type_count(y) / y->dim[0];
+    make_border(&p, w);
+    if (is_depthwise(w, &b))
+        make_depthwise(ctx, &p, w, &bias);
+    else
+        make_sweeps(&ctx->arena, &p, w, y->dim[1]);
+    return finish(ctx, p, weights.data, bias, then, n_then);
+}
+
+tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
+                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
+{
+    if (!image_of_f32(x, y, w))
         return NULL;
-    dnnl_dims_t dim = {bias.type->dim[0]};
-    dnnl.memory_desc_init_by_tag(out, 1, dim, dnnl_f32, dnnl_x);
+    int axes = x->rank - 2;
+    window v = {.transposed = false};
+    spread(&x->dim[2], axes, 1, 1, v.in);
+    spread(&y->dim[2], axes, 1, 1, v.out);
+    spread(&w.type->dim[2], axes, 1, 1, v.kernel);
+    spread(a->stride.v, axes, 1, 1, v.stride);
+    spread(a->dilation.v, axes, 1, 1, v.dilation);
+    spread(a->pad.v, axes, 2, 0, v.before);
+    int64_t in = w.type->dim[1], n = w.type->dim[0] / a->groups,
+            taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
+    tc_matrix b = {a->groups, taps, in, n, n * in * taps, 1, taps, in * taps};
+    return make_image(ctx, &v, b, x, y, w, bias, then, n_then);
+}
+
+tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
+                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
+                              int n_then)
+{
+    if (!image_of_f32(x, y, w))
+        return NULL;
+    int axes = x->rank - 2;
+    window v = {.transposed = true};
+    spread(&x->dim[2], axes, 1, 1, v.in);
+    spread(&y->dim[2], axes, 1, 1, v.out);
+    spread(&w.type->dim[2], axes, 1, 1, v.kernel);
+    spread(a->stride.v, axes, 1, 1, v.stride);
+    spread(a->dilation.v, axes, 1, 1, v.dilation);
+    spread(a->pad.v, axes, 1, 0, v.before);
+    int64_t in = w.type->dim[0] / a->groups, n = w.type->dim[1],
+            taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
+    tc_matrix b = {a->groups, taps, in, n, in * n * taps, 1, n * taps, taps};
+    return make_image(ctx, &v, b, x, y, w, bias, then, n_then);
+}
+
+/* The image with its border of zeros. */
+static const float *with_border(const tc_product *p, const float *x, float *out)
+{
+    int64_t c = p->channels, line = p->in[2] * c, whole = p->whole[2] * c;
+    int64_t left = p->before[2] * c;
+    float *to = out;
+    for (int64_t i = 0; i < p->whole[0]; i++)
+        for (int64_t j = 0; j < p->whole[1]; j++, to += whole) {
+            int64_t d = i - p->before[0], h = j - p->before[1];
+            if (d < 0 || d >= p->in[0] || h < 0 || h >= p->in[1]) {
+                memset(to, 0, (size_t)whole * sizeof *to);
+                continue;
+            }
+            memset(to, 0, (size_t)left * sizeof *to);
+            memcpy(to + left, x + (d * p->in[1] + h) * line, (size_t)line * sizeof *to);
+            memset(to + left + line, 0, (size_t)(whole - left - line) * sizeof *to);
+        }
     return out;
 }
 
-tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
-                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
+static void run_image(const tc_product *p, const room *r, const float *x, const float *extra,
+                      float *y)
 {
-    if (!image_of_f32(x, y, w))
-        return NULL;
-    dnnl_memory_desc_t xd, yd, plain, any, bd;
-    channels_last(x, &xd);
-    channels_last(y, &yd);
-    weight_descs(w.type, a->groups, false, &plain, &any);
-    const dnnl_memory_desc_t *b = bias_desc(bias, &bd);
-    dnnl_dims_t stride, dilate, before, after;
-    for (int i = 0; i < a->stride.n; i++) {
-        stride[i] = a->stride.v[i];
-        dilate[i] = a->dilation.v[i] - 1;
-        before[i] = a->pad.v[2 * i];
-        after[i] = a->pad.v[2 * i + 1];
+    const tc_depth *d = &p->depthwise;
+    int64_t line = d->out[1] * d->channels;
+    for (int64_t i = 0; p->by_depth && i < d->out[0]; i++) {
+        p->level->depth(d, i, x, p->packed, p->bias, y + i * line);
+        follow(p, y + i * line, extra ? extra + i * line : NULL, line);
     }
-    dnnl_convolution_desc_t desc;
-    if (dnnl.dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
-                                                   dnnl_convolution_direct, &xd, &any, b, &yd,
-                                                   stride, dilate, before, after) != dnnl_success)
-        return NULL;
-    return finish(ctx, &(recipe){&desc, &yd, &plain, b, w.data, bias.data, then, n_then});
+    if (p->by_depth)
+        return;
+    int64_t n = p->b.n, group = p->depth * ti_packed_columns(p->level, n);
+    x = p->padded ? with_border(p, x, r->image) : x;
+    for (int64_t g = 0; g < p->b.groups; g++)
+        for (int i = 0; i < p->n_sweep; i++)
+            multiply(p, &p->sweep[i], r, n, x + g * p->b.in, p->packed + g * group,
+                     p->bias ? p->bias + g * n : NULL, y + g * n, extra ? extra + g * n : NULL);
 }
 
-tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
-                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
-                              int n_then)
-{
-    if (!image_of_f32(x, y, w))
-        return NULL;
-    dnnl_memory_desc_t xd, yd, plain, any, bd;
-    channels_last(x, &xd);
-    channels_last(y, &yd);
-    weight_descs(w.type, a->groups, true, &plain, &any);
-    const dnnl_memory_desc_t *b = bias_desc(bias, &bd);
-    dnnl_dims_t stride, dilate, before, after;
-    for (int i = 0; i < a->stride.n; i++) {
-        stride[i] = a->stride.v[i];
-        dilate[i] = a->dilation.v[i] - 1;
-        before[i] = a->pad.v[i];
-        after[i] = a->pad.v[i] - a->out_pad.v[i];
-    }
-    dnnl_deconvolution_desc_t desc;
-    if (dnnl.dilated_deconvolution_forward_desc_init(&desc, dnnl_forward_inference,
-                                                     dnnl_deconvolution_direct, &xd, &any, b, &yd,
-                                                     stride, dilate, before, after) != dnnl_success)
-        return NULL;
-    return finish(ctx, &(recipe){&desc, &yd, &plain, b, w.data, bias.data, then, n_then});
-}
+/* ---- matrices ---- */
 
-static void strided_desc(const tc_strided *s, dnnl_memory_desc_t *out)
+/* Rows of a that follow each other in a and y through the batch are more rows. */
+static void join_rows(tc_product *p, sweep *s)
 {
-    dnnl_dims_t dim, stride;
-    for (int i = 0; i < s->rank; i++) {
-        dim[i] = s->dim[i];
-        stride[i] = s->stride[i];
+    while (p->n_batch) {
+        int last = p->n_batch - 1;
+        int64_t rows = s->count[2];
+        if (p->b_step[last] || p->a_step[last] != rows * s->x[2] ||
+            p->y_step[last] != rows * s->y[2])
+            return;
+        s->count[2] *= p->batch[last];
+        p->n_batch--;
     }
-    dnnl.memory_desc_init_by_strides(out, s->rank, dim, dnnl_f32, stride);
 }
 
 tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
                               const tc_strided *y, const void *b_data, tc_tensor bias,
                               const tc_then *then, int n_then)
 {
-    if (!ti_product_here())
-        return NULL;
-    dnnl_memory_desc_t ad, bd, yd, plain, bias_d;
-    strided_desc(a, &ad);
-    strided_desc(b, &plain);
-    strided_desc(y, &yd);
-    bd = plain;
-    if (b_data && !TC_OWN(ctx, PRODUCT, kept)->plain) {
-        dnnl_dims_t dim;
-        for (int i = 0; i < b->rank; i++)
-            dim[i] = b->dim[i];
-        dnnl.memory_desc_init_by_tag(&bd, b->rank, dim, dnnl_f32, dnnl_format_tag_any);
-    }
-    const dnnl_memory_desc_t *bias_at = NULL;
-    if (bias.type) {
-        tc_strided row = {.rank = y->rank};
-        for (int i = 0; i < y->rank; i++) {
-            row.dim[i] = i == y->rank - 1 ? y->dim[i] : 1;
-            row.stride[i] = i == y->rank - 1 ? 1 : y->dim[y->rank - 1];
+    int last = y->rank - 1;
+    int64_t m = y->dim[last - 1], n = y->dim[last], depth = a->dim[last];
+    tc_product p = {.level = ti_float_level(), .depth = depth, .n_sweep = 1};
+    p.b = (tc_matrix){1, 1, depth, n, 0, 0, b->stride[last - 1], b->stride[last]};
+    sweep *s = p.sweep = tc_new(&ctx->arena, sweep);
+    *s = (sweep){.count = {1, 1, m}, .x = {0, 0, a->stride[last - 1]}, .step = 1,
+                 .y = {0, 0, y->stride[last - 1]}};
+    bool even = y->stride[last] == 1; /* matrices of b follow each other */
+    for (int i = last - 2; i >= 0; i--) {
+        if (b->dim[i] > 1) {
+            even = even && (p.b.groups == 1 || b->stride[i] == p.b.group * p.b.groups);
+            p.b.group = p.b.groups == 1 ? b->stride[i] : p.b.group;
+            p.b.groups *= b->dim[i];
         }
-        strided_desc(&row, &bias_d);
-        bias_at = &bias_d;
     }
-    dnnl_matmul_desc_t desc;
-    if (dnnl.matmul_desc_init(&desc, &ad, &bd, bias_at, &yd) != dnnl_success)
+    if (!even)
         return NULL;
-    return finish(ctx, &(recipe){&desc, &yd, &plain, bias_at, b_data, bias.data, then, n_then});
+    for (int i = 0; i < last - 1; i++) {
+        if (y->dim[i] == 1)
+            continue;
+        p.batch[p.n_batch] = y->dim[i];
+        p.a_step[p.n_batch] = a->dim[i] == 1 ? 0 : a->stride[i];
+        p.b_step[p.n_batch] = b->dim[i] == 1 ? 0 : b->stride[i];
+        p.y_step[p.n_batch++] = y->stride[i];
+    }
+    join_rows(&p, s);
+    s->close = s->y[2] == n;
+    p.m = s->count[2];
+    const tc_piece whole = {0, depth, 0};
+    if (a->stride[last] != 1)
+        make_copied(&ctx->arena, s, &whole, 1, depth, a->stride[last]);
+    else
+        make_pieces(&ctx->arena, s, &whole, 1, depth);
+    return finish(ctx, p, b_data, bias, then, n_then);
 }
 
-bool ti_product_packed(const tc_product *product)
+/* One matrix of the batch; b: packed, or as it is. */
+static void run_matrix(const tc_product *p, const room *r, const float *a, const float *b,
+                       bool packed, const float *extra, float *y)
 {
-    return product->repacked;
+    if (packed) {
+        multiply(p, p->sweep, r, p->b.n, a, b, p->bias, y, extra);
+        return;
+    }
+    for (int64_t j = 0; j < p->b.n; j += p->columns) {
+        tc_matrix some = p->b;
+        some.groups = 1;
+        some.n = ti_min_i64(p->columns, p->b.n - j);
+        sweep s = *p->sweep;
+        s.close = s.close && some.n == p->b.n;
+        ti_pack(p->level, &some, p->m, b + j * some.column, r->b);
+        multiply(p, &s, r, some.n, a, r->b, p->bias ? p->bias + j : NULL, y + j,
+                 extra ? extra + j : NULL);
+    }
 }
 
-size_t ti_product_scratch(const tc_product *product)
+static void run_matrices(const tc_product *p, const room *r, const float *a, const float *b,
+                         const float *extra, float *y)
 {
-    return product->scratch_bytes;
+    int64_t count = 1, group = p->depth * ti_packed_columns(p->level, p->b.n);
+    for (int i = 0; i < p->n_batch; i++)
+        count *= p->batch[i];
+    for (int64_t which = 0; which < count; which++) {
+        int64_t at_a = 0, at_b = 0, at_y = 0, rest = which;
+        for (int i = p->n_batch - 1; i >= 0; rest /= p->batch[i], i--) {
+            at_a += rest % p->batch[i] * p->a_step[i];
+            at_b += rest % p->batch[i] * p->b_step[i];
+            at_y += rest % p->batch[i] * p->y_step[i];
+        }
+        const float *from = p->packed ? p->packed + (at_b ? at_b / p->b.group * group : 0)
+                                      : (p->b_data ? p->b_data : b) + at_b;
+        run_matrix(p, r, a + at_a, from, p->packed, extra ? extra + at_y : NULL, y + at_y);
+    }
 }
 
 void ti_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
                     void *scratch)
 {
-    const struct {
-        int arg;
-        const dnnl_memory_desc_t *desc;
-        const void *data;
-        bool there;
-    } want[MOST_ARGS] = {
-        {DNNL_ARG_SRC, &p->a, a, true},
-        {DNNL_ARG_WEIGHTS, &p->b, p->packed_b ? p->packed_b : b, true},
-        {DNNL_ARG_DST, &p->y, y, true},
-        {DNNL_ARG_BIAS, &p->bias, p->bias_data, p->has_bias},
-        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, &p->y, extra, p->has_extra},
-        {DNNL_ARG_SCRATCHPAD, &p->scratch, scratch, p->scratch_bytes > 0},
-    };
-    arguments fresh = {.n = 0}; /* for a second thread that runs the same product */
-    bool mine = !atomic_flag_test_and_set(p->taken);
-    arguments *args = mine ? p->own : &fresh;
-    bool made = args->n > 0;
-    for (int i = 0, k = 0; i < MOST_ARGS; i++) {
-        void *data = (void *)(uintptr_t)want[i].data;
-        if (!want[i].there)
-            continue;
-        if (made) {
-            dnnl.memory_set_data_handle(args->arg[k++].memory, data);
-            continue;
-        }
-        args->arg[args->n].arg = want[i].arg;
-        dnnl.memory_create(&args->arg[args->n++].memory, want[i].desc, engine, data);
-    }
-    dnnl.primitive_execute(p->primitive, this_stream(), args->n, args->arg);
-    dnnl.stream_wait(this_stream());
-    if (mine)
-        atomic_flag_clear(p->taken);
-    drop_arguments(&fresh);
+    room r = room_of(p, scratch);
+    const float *x = a, *added = extra;
+    for (int64_t i = 0; i < p->images; i++)
+        run_image(p, &r, x + i * p->x_image, added ? added + i * p->y_image : NULL,
+                  (float *)y + i * p->y_image);
+    if (!p->image)
+        run_matrices(p, &r, a, b, extra, y);
     if (p->mapped)
-        ti_mapped_forget(p->mapped, p->packed_b, dnnl.memory_desc_get_size(&p->b));
-    if (p->n_clamp)
-        clamp_numbers(y, p->n_clamp, p->lo, p->hi);
+        ti_mapped_forget(p->mapped, p->b_data,
+                         (size_t)(p->b.groups * p->depth * p->b.n) * sizeof(float));
 }
-
-#else
-
-bool ti_product_here(void)
-{
-    return false;
-}
-
-void ti_product_keep_plain(tc_ctx *ctx, bool plain)
-{
-    (void)ctx, (void)plain;
-}
-
-void ti_product_wait(tc_ctx *ctx, bool wait)
-{
-    (void)ctx, (void)wait;
-}
-
-bool ti_product_load(tc_product *product, tc_arena *room)
-{
-    (void)product, (void)room;
-    return true;
-}
-
-void ti_product_unload(tc_product *product)
-{
-    (void)product;
-}
-
-tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
-                            tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
-{
-    (void)ctx, (void)a, (void)x, (void)y, (void)w, (void)bias, (void)then, (void)n_then;
-    return NULL;
-}
-
-tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, const tc_type *x,
-                              const tc_type *y, tc_tensor w, tc_tensor bias, const tc_then *then,
-                              int n_then)
-{
-    (void)ctx, (void)a, (void)x, (void)y, (void)w, (void)bias, (void)then, (void)n_then;
-    return NULL;
-}
-
-tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided *b,
-                              const tc_strided *y, const void *b_data, tc_tensor bias,
-                              const tc_then *then, int n_then)
-{
-    (void)ctx, (void)a, (void)b, (void)y, (void)b_data, (void)bias, (void)then, (void)n_then;
-    return NULL;
-}
-
-bool ti_product_packed(const tc_product *product)
-{
-    (void)product;
-    return false;
-}
-
-size_t ti_product_scratch(const tc_product *product)
-{
-    (void)product;
-    return 0;
-}
-
-void ti_product_run(const tc_product *p, const void *a, const void *b, const void *extra, void *y,
-                    void *scratch)
-{
-    (void)p, (void)a, (void)b, (void)extra, (void)y, (void)scratch;
-}
-
-#endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* float.h -- f32 convolution and matrix product, prepared once and run many times.
  *
- * Image operands and results are channels last in memory ([n, spatial..., c]), which suits the
- * library's kernels best; matrices may have any strides.  Sums are within rounding of num/'s. Built
- * without oneDNN, or where it cannot be loaded, every ti_product_* constructor returns NULL and
- * num/ is used. */
+ * Image operands and results are channels last in memory ([n, spatial..., c]); matrices may have any
+ * strides.  The bits are num/'s: every result is one sum, its terms in order (those of a convolution
+ * by tap, then by channel), in blocks of 256 whose totals are added to the bias; multiply, then
+ * add. */
 #ifndef TC_FLOAT_H
 #define TC_FLOAT_H
 
@@ -38,15 +38,13 @@ typedef struct tc_strided {
     int64_t dim[TC_MAX_RANK], stride[TC_MAX_RANK];
 } tc_strided;
 
-/* Whether the library is available; loads it. */
-bool ti_product_here(void);
 /* Whether products created from now on use weights in place: no packed copy. */
 void ti_product_keep_plain(tc_ctx *ctx, bool plain);
 
 /* Whether products created from now on wait for their weights: ti_product_load() packs them, from
  * the data of that time, and they may be freed. */
 void ti_product_wait(tc_ctx *ctx, bool wait);
-TC_MUST_USE bool ti_product_load(tc_product *product, tc_arena *room);
+void ti_product_load(tc_product *product, tc_arena *room);
 void ti_product_unload(tc_product *product);
 
 /* x, y: logical types, channels first.  w, bias: constants in PyTorch's layout (bias.type may be

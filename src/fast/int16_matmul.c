@@ -92,11 +92,11 @@ static void pair(const tc_dense8 *d, const tc_group *g, const int16_t *a, const 
                  int16_t *high, int16_t *low)
 {
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()) && g->panels == 2) {
+    if (ti_isa_is_avx512(ti_isa()) && g->panels == 2) {
         pair_avx512(a, b, high, low);
         return;
     }
-    if (ti_fast_isa() == TC_ISA_avx2 && g->panels == 2) {
+    if (ti_isa() == TC_ISA_avx2 && g->panels == 2) {
         pair_avx2(a, b, high, low);
         return;
     }

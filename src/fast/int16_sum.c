@@ -2,7 +2,7 @@
 /* int16_sum.c -- 48-bit sums from partial sums. */
 #include "int16.h"
 
-#include "fast.h"
+#include "../base/isa.h"
 
 bool ti_sum16_fits(const int8_t *w, size_t n, size_t apart, int64_t bias)
 {
@@ -75,8 +75,8 @@ LEVEL(plain, )
 LEVEL(avx2, TC_AVX2)
 LEVEL(avx512, TC_AVX512)
 #define PICK(what)                                                                                 \
-    (ti_isa_is_avx512(ti_fast_isa()) ? what##_avx512                                               \
-     : ti_fast_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
+    (ti_isa_is_avx512(ti_isa()) ? what##_avx512                                               \
+     : ti_isa() == TC_ISA_avx2  ? what##_avx2                                                 \
                                      : what##_plain)
 #else
 #define PICK(what) what##_plain

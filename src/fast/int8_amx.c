@@ -5,7 +5,7 @@
 
 #include "finish_x86.h"
 
-#if defined(TC_X86) && defined(__linux__) /* fast.c finds tiles on such machines only */
+#if defined(TC_X86) && defined(__linux__) /* isa.c finds tiles on such machines only */
 
 #define TC_AMX __attribute__((target("amx-tile,amx-int8")))
 

@@ -30,7 +30,7 @@ enum { PLAIN_WIDTH = 16, MOST_ROWS = 4 };
 
 static form form_here(void)
 {
-    switch (ti_fast_isa()) {
+    switch (ti_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -259,7 +259,7 @@ GROUP(group256, TC_AVX2, words256)
 
 static kernel *kernel_for(const tc_depth8 *d, size_t panels)
 {
-    switch (ti_fast_isa()) {
+    switch (ti_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:

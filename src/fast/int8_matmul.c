@@ -131,12 +131,12 @@ static void pack_group(const tc_matmul8 *m, const tc_group *g, const int8_t *b, 
     const tc_dense8 *d = &m->dense;
     size_t slots = g->panels * d->form.width;
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa())) {
+    if (ti_isa_is_avx512(ti_isa())) {
         pack_avx512(m, g, b, out);
         sum_avx512(out, d->units, g->panels, sum);
         return;
     }
-    if (ti_fast_isa() == TC_ISA_avx2 && g->columns == 16) {
+    if (ti_isa() == TC_ISA_avx2 && g->columns == 16) {
         pack_avx2(m, g, b, out);
         sum_plain(d, out, slots, sum);
         return;
@@ -196,7 +196,7 @@ static void add_rows(const tc_matmul8 *m, const int8_t *a, size_t rows, int32_t 
 {
     int32_t more = m->dense.form.kept == TC_KEPT_u8 ? 128 * (int32_t)m->c : 0;
 #ifdef TC_X86
-    if (ti_fast_isa() != TC_ISA_plain) {
+    if (ti_isa() != TC_ISA_plain) {
         row_sums_avx2(a, rows, m->c, more, m->b_zero, out);
         return;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* int8_narrow.c -- RESCALE with its CLAMP or TABLE, over rows of accumulators. */
-#include "fast.h"
+#include "../base/isa.h"
 #include "int8.h"
 
 /* One channel; the product is exact in 64 bits, the low 32 bits of the shifted sum are kept. */
@@ -84,9 +84,9 @@ void ti_narrow_rows(const tc_narrow *narrow, const int32_t *acc, size_t ld, size
                     const int32_t *start, void *y)
 {
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()))
+    if (ti_isa_is_avx512(ti_isa()))
         rows_avx512(narrow, acc, ld, rows, n, start, y);
-    else if (ti_fast_isa() == TC_ISA_avx2)
+    else if (ti_isa() == TC_ISA_avx2)
         rows_avx2(narrow, acc, ld, rows, n, start, y);
     else
 #endif

@@ -18,7 +18,7 @@ void ti_dense8_length(tc_dense8 *d, size_t length)
 {
     d->length = length;
     d->units = (length * element_bytes(&d->form) + 3) / 4;
-    d->by_tiles = ti_fast_isa() == TC_ISA_amx && d->form.kept == TC_KEPT_u8 &&
+    d->by_tiles = ti_isa() == TC_ISA_amx && d->form.kept == TC_KEPT_u8 &&
                   d->units * MOST_WASTE >= TILE_UNITS;
     if (d->by_tiles)
         d->units = (d->units + TILE_UNITS - 1) / TILE_UNITS * TILE_UNITS;
@@ -259,7 +259,7 @@ TILE_ARM(neon, , 1)
 
 tc_tile_form ti_tile_form_here(void)
 {
-    switch (ti_fast_isa()) {
+    switch (ti_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:
@@ -284,7 +284,7 @@ tc_tile_form ti_word_form_here(void)
 static tile_choice choose(tc_kept kept, size_t panels, size_t left)
 {
     bool words = kept == TC_KEPT_s16 || kept == TC_KEPT_i16;
-    switch (ti_fast_isa()) {
+    switch (ti_isa()) {
 #ifdef TC_X86
     case TC_ISA_amx:
     case TC_ISA_avx512:

@@ -271,9 +271,9 @@ TC_AVX512 static bool gather16_avx512(const int16_t *values, size_t most, const 
 static const loops *here(void)
 {
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()))
+    if (ti_isa_is_avx512(ti_isa()))
         return &loops_avx512;
-    if (ti_fast_isa() == TC_ISA_avx2)
+    if (ti_isa() == TC_ISA_avx2)
         return &loops_avx2;
 #endif
     return &loops_plain;
@@ -429,7 +429,7 @@ void ti_table16_run(const int16_t *table, const int16_t *x, int32_t *y, size_t n
 {
     size_t done = 0;
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()))
+    if (ti_isa_is_avx512(ti_isa()))
         done = table16_avx512(table, x, y, n);
 #endif
     table16(table, x + done, y + done, n - done);
@@ -439,7 +439,7 @@ bool ti_gather16_run(const int16_t *values, size_t most, const int32_t *index, i
 {
     size_t i = 0;
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()) && most >= 2 && most <= INT32_MAX &&
+    if (ti_isa_is_avx512(ti_isa()) && most >= 2 && most <= INT32_MAX &&
         !gather16_avx512(values, most, index, y, &i, n))
         return false;
 #endif

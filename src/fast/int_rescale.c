@@ -134,9 +134,9 @@ LEVEL(256, TC_AVX2)
 static void run_alike(const tc_rescale *r, const void *x, size_t n, void *y)
 {
 #ifdef TC_X86
-    if (ti_isa_is_avx512(ti_fast_isa()))
+    if (ti_isa_is_avx512(ti_isa()))
         alike_all_512(r, x, n, y);
-    else if (ti_fast_isa() == TC_ISA_avx2)
+    else if (ti_isa() == TC_ISA_avx2)
         alike_all_256(r, x, n, y);
     else
 #endif

@@ -5,7 +5,7 @@
  * height of tiles. */
 #include "outer.h"
 
-#include "fast.h"
+#include "../base/isa.h"
 
 static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const float *a,
                      const float *b, int64_t step, int64_t apart, bool half)
@@ -38,9 +38,9 @@ static void add_lane(float *sum, int64_t lanes, int64_t k, int64_t m, const floa
 #define WIDE 3
 #include "outer_body.h"
 #define PICK(what)                                                                                 \
-    (ti_isa_is_avx512(ti_fast_isa())                                                               \
+    (ti_isa_is_avx512(ti_isa())                                                               \
          ? what##_avx512                                                                           \
-         : ti_fast_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
+         : ti_isa() == TC_ISA_avx2 ? what##_avx2 : what##_plain)
 #else
 #define PICK(what) what##_plain
 #endif

@@ -2,7 +2,7 @@
 /* windows.c -- see windows.h. */
 #include "windows.h"
 
-#include "fast.h"
+#include "../base/isa.h"
 
 enum { STRIP_BYTES = 96 << 10 };
 
@@ -39,7 +39,7 @@ TC_AVX2 static void keep_avx2(tc_kept kept, const void *x, void *out, size_t n)
 void ti_keep(tc_kept kept, const void *x, void *out, size_t n)
 {
 #ifdef TC_X86
-    if (ti_fast_isa() != TC_ISA_plain) {
+    if (ti_isa() != TC_ISA_plain) {
         keep_avx2(kept, x, out, n);
         return;
     }

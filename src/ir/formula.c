@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/real.h"
 #include "../num/load.h"
 
 enum { MOST_NAMES = 24, MOST_TERMS = 16, MOST_DEPTH = 64 };
@@ -74,7 +75,7 @@ static bool fold(tc_op op, const tc_term *in, tc_term *out)
         FOLD(sub, a - b)
         FOLD(mul, a * b)
         FOLD(div, a / b)
-        FOLD(pow, pow(a, b))
+        FOLD(pow, ti_pow(a, b))
         FOLD(minimum, fmin(a, b))
         FOLD(maximum, fmax(a, b))
         FOLD(neg, -a)

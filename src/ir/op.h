@@ -28,8 +28,7 @@ enum {
     T_MODULAR = 1 << 9,   /* the low 32 bits of an integer result follow from the operands' low
                            * 32 */
     T_KEEPS = 1 << 10,    /* the identity where operand 0 and the result have the same type */
-    T_LIBRARY = 1 << 11,  /* computed by a library where available: last bits depend on the
-                           * machine */
+    T_PRODUCT = 1 << 11,  /* fast/float.h computes it; with --kernels=reference, num/ */
 };
 
 /* Some of a node's operands or results: one bit each, the last bit covers all that follow. */

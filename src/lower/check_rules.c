@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "put.h"
+#include "../base/real.h"
 #include "../run/eval.h"
 #include "composite/rnn_arith.h"
 
@@ -193,9 +194,9 @@ static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor w
     g = fmin(g, 1);
     int64_t steps = x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
     for (int64_t i = 0; i < steps && i < 4096; i++)
-        sum += pow(g, 2 * (double)i);
+        sum += ti_pow(g, 2 * (double)i);
     double u = far * TC_SHARE_UNIT / want.type->quant->scale[0];
-    return 2 * u * sqrt(2 * log(fmax(2, (double)tc_type_count(want.type))) * sum / 3);
+    return 2 * u * sqrt(2 * ti_log(fmax(2, (double)tc_type_count(want.type))) * sum / 3);
 }
 
 /* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which
@@ -204,7 +205,7 @@ static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor w
 {
     if (node->op != TC_OP_logsumexp || !ti_is_float(want.type->dtype))
         return 0;
-    return 0x1p-22 * (largest(want) + log((double)terms_of(lw->rw->from, node)));
+    return 0x1p-22 * (largest(want) + ti_log((double)terms_of(lw->rw->from, node)));
 }
 
 /* A recurrent layer blends values up to 1, or to its initial state: f32 has the result to their

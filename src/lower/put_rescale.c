@@ -4,6 +4,7 @@
 
 #include "put.h"
 
+#include "../base/real.h"
 #include "../target/judge.h"
 
 #include "../num/load.h"
@@ -80,7 +81,7 @@ static tc_val held(tc_build *lw, tc_val x, double *factor, int64_t n, int64_t *i
         if (from != TC_i48 || isinf(most) || most * steepest < 0x1p30)
             return x;
     if (from == TC_i48) {
-        int down = (int)fmax(0, ceil(log2(most / 0x1p30)));
+        int down = (int)fmax(0, ceil(ti_log2(most / 0x1p30)));
         x = ti_put_rescale(lw, x, ldexp(1, -down), 0, 0, TC_i32);
         for (int64_t i = 0; i < n; i++)
             factor[i] = ldexp(factor[i], down);

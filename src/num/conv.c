@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* conv.c -- convolution of one to three axes and its transpose, channels first, batch optional. */
+/* conv.c -- convolution of one to three axes and its transpose, channels first, batch optional.
+ *
+ * The terms of a result are those of a product (gemm.h), by tap, then by channel; of the transpose,
+ * too. */
 #include "gemm.h"
 #include "window.h"
 #include "work.h"
@@ -20,11 +23,20 @@ static bool pointwise(const tc_window *w)
     return true;
 }
 
-/* Output lines whose columns together stay around a megabyte. */
-static int64_t lines_at_once(const tc_window *w, int64_t depth)
+/* Lines of columns that together stay around a megabyte. */
+static int64_t lines_at_once(int64_t lines, int64_t width, int64_t depth)
 {
-    int64_t line = ti_max_i64(depth * w->out[2], 1), most = INT64_C(1) << 18;
-    return ti_max_i64(1, ti_min_i64(ti_window_lines(w), most / line));
+    int64_t line = ti_max_i64(depth * width, 1), most = INT64_C(1) << 18;
+    return ti_max_i64(1, ti_min_i64(lines, most / line));
+}
+
+/* The position from which a tap of a transposed window brings a number to `to`; -1: from none. */
+static int64_t source(const tc_window *w, int axis, int64_t to, int64_t tap)
+{
+    int64_t at = to + w->before[axis] - tap * w->dilation[axis];
+    return at < 0 || at % w->stride[axis] || at / w->stride[axis] >= w->out[axis]
+               ? -1
+               : at / w->stride[axis];
 }
 
 #define NAME(f) f##_f32

@@ -7,6 +7,7 @@
 #include <tgmath.h>
 
 #include "eltwise.h"
+#include "../base/real.h"
 #include "kernels.h"
 #include "load.h"
 #include "math.h"
@@ -268,7 +269,7 @@ static void inverse_f32(const float *restrict x, float *restrict out, size_t n)
 }
 
 LOOP(pow_f32, float, float, , ti_powf(x, y))
-LOOP(pow_f64, double, double, , pow(x, y))
+LOOP(pow_f64, double, double, , ti_pow(x, y))
 INTS(pow, power(x, y))
 
 /* The exponent is one number. */
@@ -322,25 +323,25 @@ static float xlogy_f32_of(float x, float y, tc_dtype t)
 }
 static double xlogy_f64_of(double x, double y)
 {
-    return x == 0 && y == y ? 0 : x * log(y);
+    return x == 0 && y == y ? 0 : x * ti_log(y);
 }
 static double logaddexp_f64_of(double x, double y)
 {
     if (x == y && isinf(x))
         return x;
-    return (x > y ? x : y) + log1p(exp(-fabs(x - y)));
+    return (x > y ? x : y) + ti_log1p(ti_exp(-fabs(x - y)));
 }
 static double logaddexp2_f64_of(double x, double y)
 {
     if (x == y && isinf(x))
         return x;
-    return (x > y ? x : y) + log1p(exp2(-fabs(x - y))) / log(2.0);
+    return (x > y ? x : y) + ti_log1p(ti_exp2(-fabs(x - y))) / ti_log(2.0);
 }
 
 LOOP(atan2_f32, float, float, , ti_atan2f(x, y))
-LOOP(atan2_f64, double, double, , atan2(x, y))
+LOOP(atan2_f64, double, double, , ti_atan2(x, y))
 LOOP(hypot_f32, float, float, , hypot_f32_of(x, y))
-LOOP(hypot_f64, double, double, , hypot(x, y))
+LOOP(hypot_f64, double, double, , ti_hypot(x, y))
 LOOP(logaddexp_f32, float, float, , ti_logaddexpf(x, y))
 LOOP(logaddexp_f64, double, double, , logaddexp_f64_of(x, y))
 LOOP(logaddexp2_f32, float, float, , ti_logaddexp2f(x, y))

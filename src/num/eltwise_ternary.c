@@ -3,6 +3,7 @@
 #include <tgmath.h>
 
 #include "eltwise.h"
+#include "../base/real.h"
 #include "kernels.h"
 #include "load.h"
 #include "math.h"
@@ -176,7 +177,7 @@ static void glu_f64(tc_run *run)
     const double *x = run->in[0], *y = run->in[1];
     double *out = run->out;
     for (size_t i = 0; i < run->n; i++)
-        out[i] = x[i] / (1 + exp(-y[i]));
+        out[i] = x[i] / (1 + ti_exp(-y[i]));
 }
 
 void ti_num_glu(tc_call *call)

@@ -2,11 +2,12 @@
 /* eltwise_unary.c -- elementwise operators of one operand.
  *
  * An operator is an expression of x, the same for f32 and f64 (the functions are type-generic), or
- * a block function of math.c for f32 and libm's for f64; and one for integers where it is
+ * a block function of math.c for f32 and one of base/real.h for f64; and one for integers where it is
  * defined. */
 #include <tgmath.h>
 
 #include "eltwise.h"
+#include "../base/real.h"
 #include "kernels.h"
 #include "lanes.h"
 #include "load.h"
@@ -115,34 +116,34 @@ FLOATS(reciprocal, 1 / x)
 FLOATS(hardswish, x *LEAST(MOST(x + 3, 0), 6) / 6)
 FLOATS(hardsigmoid, LEAST(MOST(x + 3, 0), 6) / 6)
 
-FUNCTION(exp, exp(x))
-FUNCTION(exp2, exp2(x))
-FUNCTION(expm1, expm1(x))
-FUNCTION(log, log(x))
-FUNCTION(log2, log2(x))
-FUNCTION(log10, log10(x))
-FUNCTION(log1p, log1p(x))
+FUNCTION(exp, ti_exp(x))
+FUNCTION(exp2, ti_exp2(x))
+FUNCTION(expm1, ti_expm1(x))
+FUNCTION(log, ti_log(x))
+FUNCTION(log2, ti_log2(x))
+FUNCTION(log10, ti_log10(x))
+FUNCTION(log1p, ti_log1p(x))
 FUNCTION(sqrt, sqrt(x))
 FUNCTION(rsqrt, 1 / sqrt(x))
-FUNCTION(sin, sin(x))
-FUNCTION(cos, cos(x))
-FUNCTION(tan, tan(x))
-FUNCTION(asin, asin(x))
-FUNCTION(acos, acos(x))
-FUNCTION(atan, atan(x))
-FUNCTION(sinh, sinh(x))
-FUNCTION(cosh, cosh(x))
-FUNCTION(tanh, tanh(x))
-FUNCTION(asinh, asinh(x))
-FUNCTION(acosh, acosh(x))
-FUNCTION(atanh, atanh(x))
-FUNCTION(erf, erf(x))
-FUNCTION(erfc, erfc(x))
+FUNCTION(sin, ti_sin(x))
+FUNCTION(cos, ti_cos(x))
+FUNCTION(tan, ti_tan(x))
+FUNCTION(asin, ti_asin(x))
+FUNCTION(acos, ti_acos(x))
+FUNCTION(atan, ti_atan(x))
+FUNCTION(sinh, ti_sinh(x))
+FUNCTION(cosh, ti_cosh(x))
+FUNCTION(tanh, ti_tanh(x))
+FUNCTION(asinh, ti_asinh(x))
+FUNCTION(acosh, ti_acosh(x))
+FUNCTION(atanh, ti_atanh(x))
+FUNCTION(erf, ti_erf(x))
+FUNCTION(erfc, ti_erfc(x))
 FUNCTION(erfinv, ti_erfinv(x))
-FUNCTION(sigmoid, 1 / (1 + exp(-x)))
-FUNCTION(log_sigmoid, LEAST(x, 0) - log1p(exp(-fabs(x))))
-FUNCTION(silu, x / (1 + exp(-x)))
-FUNCTION(mish, x *tanh(log1p(exp(x))))
+FUNCTION(sigmoid, 1 / (1 + ti_exp(-x)))
+FUNCTION(log_sigmoid, LEAST(x, 0) - ti_log1p(ti_exp(-fabs(x))))
+FUNCTION(silu, x / (1 + ti_exp(-x)))
+FUNCTION(mish, x *ti_tanh(ti_log1p(ti_exp(x))))
 FUNCTION(erfcx, ti_erfcx(x))
 FUNCTION(log_ndtr, ti_log_ndtr(x))
 
@@ -156,14 +157,14 @@ LOOP_WITH(elu_f32, elu, float,
           x > 0 ? x * (real)a.scale
                 : ti_expm1f(x * (real)a.input_scale) * ((real)a.alpha * (real)a.scale))
 LOOP_WITH(elu_f64, elu, double,
-          x > 0 ? x * a.scale : expm1(x * a.input_scale) * (a.alpha * a.scale))
+          x > 0 ? x * a.scale : ti_expm1(x * a.input_scale) * (a.alpha * a.scale))
 KERNEL(elu, elu_f32, elu_f64, NULL)
 
 LOOP_WITH(softplus_f32, softplus, float,
           x *(real)a.beta > (real)a.threshold ? x
                                               : ti_log1pf(ti_expf(x * (real)a.beta)) / (real)a.beta)
 LOOP_WITH(softplus_f64, softplus, double,
-          x *a.beta > a.threshold ? x : log1p(exp(x * a.beta)) / a.beta)
+          x *a.beta > a.threshold ? x : ti_log1p(ti_exp(x * a.beta)) / a.beta)
 KERNEL(softplus, softplus_f32, softplus_f64, NULL)
 
 /* 2 artanh(t), |t| < 1/4. */
@@ -187,7 +188,7 @@ static float logit_f32_of(float x, float eps, tc_dtype t)
 static double logit_f64_of(double x, double eps)
 {
     double z = eps < 0 ? x : LEAST(MOST(x, eps), 1.0 - eps);
-    return log(z / (1.0 - z));
+    return ti_log(z / (1.0 - z));
 }
 LOOP_WITH(logit_f32, logit, float, logit_f32_of(x, (real)a.eps, run->dtype))
 LOOP_WITH(logit_f64, logit, double, logit_f64_of(x, a.eps))
@@ -202,8 +203,8 @@ static void gelu_f32(tc_run *run)
 static double gelu_f64_of(double x, tc_field_gelu_form form)
 {
     const double beta = 0x1.9884533d43651p-1; /* sqrt(2 / pi) */
-    double inner = form == TC_gelu_form_erf ? erf(x * 0x1.6a09e667f3bcdp-1)
-                                            : tanh(beta * (x + 0.044715 * x * x * x));
+    double inner = form == TC_gelu_form_erf ? ti_erf(x * 0x1.6a09e667f3bcdp-1)
+                                            : ti_tanh(beta * (x + 0.044715 * x * x * x));
     return 0.5 * x * (1 + inner);
 }
 LOOP_WITH(gelu_f64, gelu, double, gelu_f64_of(x, a.form))
@@ -240,12 +241,12 @@ KERNEL(nan_to_num, nan_to_num_f32, nan_to_num_f64, nan_to_num_i64)
 /* To the nearest multiple of 10^-decimals, as PyTorch computes it. */
 static float round_f32_of(float x, int64_t decimals)
 {
-    float ten = (float)pow(10.0, fabs((double)decimals));
+    float ten = (float)ti_pow(10.0, fabs((double)decimals));
     return decimals == 0 ? rint(x) : decimals > 0 ? rint(x * ten) / ten : rint(x / ten) * ten;
 }
 static double round_f64_of(double x, int64_t decimals)
 {
-    double ten = pow(10.0, fabs((double)decimals));
+    double ten = ti_pow(10.0, fabs((double)decimals));
     return decimals == 0 ? rint(x) : decimals > 0 ? rint(x * ten) / ten : rint(x / ten) * ten;
 }
 LOOP_WITH(round_f32, round, float, round_f32_of(x, a.decimals))
@@ -292,7 +293,7 @@ static void abs_c64(tc_run *run)
     const float *in = run->in[0];
     float *out = run->out;
     for (size_t i = 0; i < run->n; i++)
-        out[i] = (float)hypot((double)in[2 * i], (double)in[2 * i + 1]);
+        out[i] = (float)ti_hypot((double)in[2 * i], (double)in[2 * i + 1]);
 }
 void ti_num_abs(tc_call *call)
 {

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "kernels.h"
+#include "../base/real.h"
 #include "load.h"
 #include "strided.h"
 
@@ -91,7 +92,7 @@ static tables tables_for(tc_arena *arena, int64_t n, bool inverse)
     pair *root = tc_new_n(arena, pair, (size_t)n);
     for (int64_t i = 0; i < n; i++) {
         double angle = (inverse ? 2 : -2) * 3.14159265358979323846 * (double)i / (double)n;
-        root[i] = (pair){cos(angle), sin(angle)};
+        root[i] = (pair){ti_cos(angle), ti_sin(angle)};
     }
     return (tables){n, root, tc_new_n(arena, pair, (size_t)n)};
 }

@@ -6,9 +6,10 @@
  * so every width gives the same bits. */
 #include "gemm.h"
 
+#include "../base/isa.h"
+
 enum {
     ROWS = 4,       /* of a panel of a */
-    DEPTH = 256,    /* products summed before they are added to c */
     COLUMNS = 1024, /* of b packed at a time */
 };
 
@@ -51,10 +52,9 @@ void ti_gemm_f32(tc_arena *scratch, int64_t m, int64_t n, int64_t k, const float
                  int64_t c_row)
 {
 #if defined(__x86_64__)
-    if (n > WIDTH_f32_256 && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (n > WIDTH_f32_256 && ti_isa_is_avx512(ti_isa()))
         product_f32_512(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
-    else if (n > WIDTH_f32 && __builtin_cpu_supports("avx2"))
+    else if (n > WIDTH_f32 && (ti_isa_is_avx512(ti_isa()) || ti_isa() == TC_ISA_avx2))
         product_f32_256(scratch, m, n, k, a, a_row, a_col, b, b_row, b_col, c, c_row);
     else
 #endif

@@ -75,12 +75,12 @@ TARGET static void NAME(product)(tc_arena *scratch, int64_t m, int64_t n, int64_
 {
     enum { W = NAME(WIDTH) };
     tc_mark mark = ti_arena_mark(scratch);
-    int64_t depth = ti_min_i64(k, DEPTH), wide = ti_min_i64((n + W - 1) / W * W, COLUMNS);
+    int64_t depth = ti_min_i64(k, TC_GEMM_DEPTH), wide = ti_min_i64((n + W - 1) / W * W, COLUMNS);
     T *packed_a = ti_arena_raw(scratch, (size_t)(depth * ROWS) * sizeof(T));
     T *packed_b = ti_arena_raw(scratch, (size_t)(depth * wide) * sizeof(T));
     for (int64_t j = 0; m && j < n; j += COLUMNS)
-        for (int64_t p = 0; p < k; p += DEPTH) {
-            int64_t columns = ti_min_i64(COLUMNS, n - j), rows = ti_min_i64(DEPTH, k - p);
+        for (int64_t p = 0; p < k; p += TC_GEMM_DEPTH) {
+            int64_t columns = ti_min_i64(COLUMNS, n - j), rows = ti_min_i64(TC_GEMM_DEPTH, k - p);
             const T *corner = b + p * b_row + j * b_col;
             for (int64_t q = 0; q < columns; q += W)
                 NAME(pack_b)

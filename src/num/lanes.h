@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lanes.h -- a loop over elements, compiled once for each width of vector registers.
  *
- * The widest available runs.  Every version gives the same bits: the compiler may not fuse a
+ * The widest that ti_isa() allows runs.  Every version gives the same bits: the compiler may not fuse a
  * product and a sum (-ffp-contract=off), and lanes are independent. */
 #ifndef TC_LANES_H
 #define TC_LANES_H
+
+#include "../base/isa.h"
 
 #define TC_LANES_BODY static inline __attribute__((always_inline)) void
 
@@ -21,10 +23,9 @@
     }                                                                                              \
     linkage void name params                                                                       \
     {                                                                                              \
-        if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&            \
-            __builtin_cpu_supports("avx512vl"))                                                    \
+        if (ti_isa_is_avx512(ti_isa()))                                                            \
             body##_512 args;                                                                       \
-        else if (__builtin_cpu_supports("avx2"))                                                   \
+        else if (ti_isa() == TC_ISA_avx2)                                                          \
             body##_256 args;                                                                       \
         else                                                                                       \
             body args;                                                                             \

@@ -5,6 +5,7 @@
  * from the textbook, far enough that the result is the exact one rounded to f32 but for rare
  * near-ties. */
 #include "math.h"
+#include "../base/real.h"
 
 #include "lanes.h"
 
@@ -431,7 +432,7 @@ float ti_logaddexp2f(float x, float y)
 
 double ti_erfcx(double x)
 {
-    return x < 25.0 ? exp(x * x) * erfc(x)
+    return x < 25.0 ? ti_exp(x * x) * ti_erfc(x)
                     : (1.0 + erfc_series(1.0 / (x * x))) * 0x1.20dd750429b6dp-1 / x;
 }
 
@@ -439,18 +440,18 @@ double ti_log_ndtr(double x)
 {
     double a = fabs(x) * 0x1.6a09e667f3bcdp-1;
     if (x >= 0.0)
-        return log1p(-0.5 * erfc(a));
+        return ti_log1p(-0.5 * ti_erfc(a));
     if (a < 25.0)
-        return log(0.5 * erfc(a));
-    return log1p(erfc_series(1.0 / (a * a))) - log(a) - 0x1.43f89a3f0edd6p+0 - a * a;
+        return ti_log(0.5 * ti_erfc(a));
+    return ti_log1p(erfc_series(1.0 / (a * a))) - ti_log(a) - 0x1.43f89a3f0edd6p+0 - a * a;
 }
 
 double ti_erfinv(double y)
 {
     double a = fabs(y), x = erfinv_wide(a);
     for (int i = 0; i < 2 && isfinite(x); i++) {
-        double off = x < 1.0 ? erf(x) - a : (1.0 - a) - erfc(x);
-        double step = off * 0x1.c5bf891b4ef6bp-1 * exp(x * x);
+        double off = x < 1.0 ? ti_erf(x) - a : (1.0 - a) - ti_erfc(x);
+        double step = off * 0x1.c5bf891b4ef6bp-1 * ti_exp(x * x);
         x -= step / (1.0 + x * step);
     }
     return copysign(x, y);

@@ -125,7 +125,7 @@ float ti_logaddexpf(float x, float y);
 float ti_logaddexp2f(float x, float y);
 
 
-/* Inverse of erf for f64, to its last bits; erf is libm's. */
+/* Inverse of erf for f64, to its last bits. */
 double ti_erfinv(double y);
 double ti_erfcx(double x);
 double ti_log_ndtr(double x);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "kernels.h"
+#include "../base/real.h"
 #include "load.h"
 #include "rows.h"
 
@@ -173,8 +174,8 @@ static double real_logsumexp(const double *x, int64_t n, const void *attr)
     double m = real_max(x, n, attr), s = 0;
     m = isinf(m) ? 0 : m;
     for (int64_t i = 0; i < n; i++)
-        s += exp(x[i] - m);
-    return m + log(s);
+        s += ti_exp(x[i] - m);
+    return m + ti_log(s);
 }
 
 static double variance(const double *x, int64_t n, double correction)
@@ -210,7 +211,7 @@ static double real_norm(const double *x, int64_t n, const void *attr)
         else if (ord == 2)
             s += v * v;
         else if (!isinf(ord))
-            s += pow(v, ord);
+            s += ti_pow(v, ord);
         else if (v != v || s != s)
             s = NAN;
         else
@@ -218,7 +219,7 @@ static double real_norm(const double *x, int64_t n, const void *attr)
     }
     if (ord == 2)
         return sqrt(s);
-    return ord == 0 || ord == 1 || isinf(ord) ? s : pow(s, 1 / ord);
+    return ord == 0 || ord == 1 || isinf(ord) ? s : ti_pow(s, 1 / ord);
 }
 
 static double real_all(const double *x, int64_t n, const void *attr)

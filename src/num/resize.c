@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "resize.h"
+#include "../base/real.h"
 #include "work.h"
 
 typedef tc_resize_axis axis;
@@ -38,7 +39,7 @@ static double source(const step *s, int64_t o, bool may_be_negative)
         return narrow(s, s->value * (double)o);
     double half = narrow(s, (double)o + 0.5);
     double at =
-        s->wide ? fma(s->value, half, -0.5) : (double)fmaf((float)s->value, (float)half, -0.5f);
+        s->wide ? ti_fma(s->value, half, -0.5) : (double)ti_fmaf((float)s->value, (float)half, -0.5f);
     return at < 0 && !may_be_negative ? 0 : at;
 }
 

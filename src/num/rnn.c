@@ -4,6 +4,7 @@
  * The product with x is done for all steps at once; those with h step by step. */
 #include "rnn.h"
 
+#include "../base/real.h"
 #include "gemm.h"
 #include "math.h"
 #include "work.h"
@@ -21,7 +22,7 @@ typedef struct layer {
     int64_t y_row; /* elements from one row of the result to the next */
 } layer;
 
-static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
+static double sigmoid_f64(double x) { return 1 / (1 + ti_exp(-x)); }
 
 #define NAME(f) f##_f32
 #define T float
@@ -32,7 +33,7 @@ static double sigmoid_f64(double x) { return 1 / (1 + exp(-x)); }
 #define NAME(f) f##_f64
 #define T double
 #define SIGMOID sigmoid_f64
-#define HYPERBOLIC tanh
+#define HYPERBOLIC ti_tanh
 #include "rnn_body.h"
 
 static void run_layers(tc_call *call, kind k)

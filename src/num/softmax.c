@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* softmax.c -- softmax and its logarithm along one axis. */
 #include "lanes.h"
+#include "../base/real.h"
 #include "math.h"
 #include "softmax.h"
 #include "sum.h"
@@ -18,8 +19,8 @@ enum { BLOCK = 64 };
 
 #define NAME(f) f##_f64
 #define T double
-#define EXP exp
-#define LOG(x) log(x)
+#define EXP ti_exp
+#define LOG(x) ti_log(x)
 #define SUM(x, n) ti_sum_f64((x), (n), 0)
 #define AT_ONCE 1
 #include "softmax_body.h"

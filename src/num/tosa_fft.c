@@ -6,6 +6,7 @@
  * Rows first, then columns, each by the definition, in f64; the angles are whole steps of a circle
  * that is tabulated once, with its quarter turns exact. */
 #include "kernels.h"
+#include "../base/real.h"
 #include "tosa.h"
 
 /* cos and sin of 2 pi k / n. */
@@ -20,8 +21,8 @@ static circle circle_of(tc_arena *arena, int64_t n)
     for (int64_t k = 0; k < n; k++) {
         double angle = 2 * 3.14159265358979323846 * (double)k / (double)n;
         bool up = 4 * k == n, back = 2 * k == n, down = 4 * k == 3 * n;
-        c.cos[k] = up || down ? 0 : back ? -1 : cos(angle);
-        c.sin[k] = up ? 1 : down ? -1 : back ? 0 : sin(angle);
+        c.cos[k] = up || down ? 0 : back ? -1 : ti_cos(angle);
+        c.sin[k] = up ? 1 : down ? -1 : back ? 0 : ti_sin(angle);
     }
     return c;
 }

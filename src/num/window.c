@@ -42,11 +42,11 @@ void ti_num_im2col(tc_call *call)
     void *out = ti_work_out(call, 0, work);
     int64_t channels = ti_window_plane(&w) ? tc_type_count(x) / ti_window_plane(&w) : 0;
     if (work == TC_WORK_f32)
-        ti_gather_f32(&w, in, channels, 0, ti_window_lines(&w), out);
+        ti_gather_f32(&w, in, channels, 0, ti_window_lines(&w), false, out);
     else if (work == TC_WORK_f64)
-        ti_gather_f64(&w, in, channels, 0, ti_window_lines(&w), out);
+        ti_gather_f64(&w, in, channels, 0, ti_window_lines(&w), false, out);
     else
-        ti_gather_i64(&w, in, channels, 0, ti_window_lines(&w), out);
+        ti_gather_i64(&w, in, channels, 0, ti_window_lines(&w), false, out);
     ti_work_done(call, 0, work, out);
 }
 

@@ -46,13 +46,14 @@ static inline tc_inside ti_window_inside(const tc_window *w, int64_t kw)
 }
 
 /* The column matrix of output lines first .. first + lines:
- *   col[(channel, tap)][position] = x[channel][input index], 0 in the padding. */
+ *   col[(channel, tap)][position] = x[channel][input index], 0 in the padding,
+ * or, by_tap, col[(tap, channel)][position]. */
 void ti_gather_f32(const tc_window *w, const float *x, int64_t channels, int64_t first,
-                   int64_t lines, float *col);
+                   int64_t lines, bool by_tap, float *col);
 void ti_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_t first,
-                   int64_t lines, double *col);
+                   int64_t lines, bool by_tap, double *col);
 void ti_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
-                   int64_t lines, uint64_t *col);
+                   int64_t lines, bool by_tap, uint64_t *col);
 
 /* The inverse, adding:  x[channel][input index] += col[(channel, tap)][position]. */
 void ti_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,

@@ -15,20 +15,22 @@ static void NAME(gather_line)(const tc_window *w, tc_inside at, const T *line, T
 }
 
 void NAME(ti_gather)(const tc_window *w, const T *x, int64_t channels, int64_t first, int64_t lines,
-                     T *col)
+                     bool by_tap, T *col)
 {
-    int64_t width = w->out[2];
-    for (int64_t c = 0; c < channels; c++, x += ti_window_plane(w))
+    int64_t width = w->out[2], taps = ti_window_taps(w), tap = 0;
+    for (int64_t c = 0; c < channels; c++, x += ti_window_plane(w), tap = 0)
         for (int64_t kd = 0; kd < w->kernel[0]; kd++)
             for (int64_t kh = 0; kh < w->kernel[1]; kh++)
                 for (int64_t kw = 0; kw < w->kernel[2]; kw++) {
                     tc_inside at = ti_window_inside(w, kw);
-                    for (int64_t i = 0; i < lines; i++, col += width) {
+                    int64_t row = by_tap ? tap++ * channels + c : c * taps + tap++;
+                    T *to = col + row * lines * width;
+                    for (int64_t i = 0; i < lines; i++, to += width) {
                         int64_t line = ti_window_line(w, first + i, kd, kh);
                         if (line < 0 || at.lo == at.hi)
-                            memset(col, 0, (size_t)width * sizeof(T));
+                            memset(to, 0, (size_t)width * sizeof(T));
                         else
-                            NAME(gather_line)(w, at, x + line, col);
+                            NAME(gather_line)(w, at, x + line, to);
                     }
                 }
 }

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/real.h"
 #include "../ir/verify.h"
 #include "../num/load.h"
 #include "../num/quant.h"
@@ -524,7 +525,7 @@ static void sum_up(tc_comparison *c)
         if (p->may[AS_IS] && p->may[CHANNELS_MOVED] && p->by[CHANNELS_MOVED].ee < p->by[AS_IS].ee)
             p->way = CHANNELS_MOVED;
         const sums *s = &p->by[p->way];
-        p->sqnr = s->ee > 0 ? 10 * log10(s->aa / s->ee) : INFINITY;
+        p->sqnr = s->ee > 0 ? 10 * ti_log10(s->aa / s->ee) : INFINITY;
         p->cosine = s->aa > 0 && s->bb > 0 ? s->ab / sqrt(s->aa * s->bb) : s->aa == s->bb ? 1 : 0;
     }
     if (c->n_pair)
@@ -545,7 +546,7 @@ static tc_status find_shares(tc_comparison *c)
     TC_TRY(ti_quant_error_shares(c->ctx, c->a.g, c->a.plan, c->a.wanted, c->a.state, &c->samples,
                                  row, c->n_pair));
     for (size_t i = 0; i < c->n_pair; i++) {
-        c->pair[i].alone = row[i].noise == 0 ? INFINITY : -10 * log10(row[i].noise);
+        c->pair[i].alone = row[i].noise == 0 ? INFINITY : -10 * ti_log10(row[i].noise);
         c->pair[i].cut = ti_alone_is_cut(&row[i]);
     }
     qsort(c->pair, c->n_pair, sizeof *c->pair, by_contribution);

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../base/real.h"
 #include "comparison.h"
 #include "../drive/driver.h"
 #include "inner_values.h"
@@ -44,7 +45,7 @@ static tc_status measure(tc_ctx *ctx, const tc_compiled *c, const tc_model *form
     ti_map_init(&by_name, &ctx->arena);
     for (size_t i = 0; ti_compared_at(found, i, &v); i++) {
         double *at = tc_new(&ctx->arena, double);
-        *at = pow(10, -v.sqnr_db / 10);
+        *at = ti_pow(10, -v.sqnr_db / 10);
         *ti_map_at(&by_name, ti_str_of(v.name)) = at;
     }
     for (size_t k = 0; k < g->n_node; k++)

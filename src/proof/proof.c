@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "../base/attempt.h"
+#include "../base/real.h"
 #include "../num/load.h"
 #include "../run/eval.h"
 #include "../quant/measure.h"
@@ -178,7 +179,7 @@ static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const t
                 signal += counts(s->p, x) && isfinite(off) ? x * x : 0;
                 noise += counts(s->p, x) && isfinite(off) ? off * off : 0;
             }
-            steady = steady && !(noise > 0 && 10 * log10(signal / noise) < STEADY);
+            steady = steady && !(noise > 0 && 10 * ti_log10(signal / noise) < STEADY);
         }
     }
     *ran = true;

@@ -17,6 +17,7 @@
 #include "../drive/driver.h"
 #include "proof.h"
 #include "../base/json_out.h"
+#include "../base/real.h"
 
 static const double LOW = 15;          /* dB: hardly the same output any more */
 static const double LOW_AGREEMENT = 0.75;
@@ -36,7 +37,7 @@ static double float_db(const tc_graph *g)
         if (g->val[v]->type && ti_is_float(g->val[v]->type->dtype) &&
             g->val[v]->type->dtype != TC_f32 && g->val[v]->type->dtype != TC_f64)
             unit = fmax(unit, ti_float_unit(g->val[v]->type->dtype));
-    return unit > 0 ? fmin(FLOAT_DB, -20 * log10(unit) - 26) : FLOAT_DB;
+    return unit > 0 ? fmin(FLOAT_DB, -20 * ti_log10(unit) - 26) : FLOAT_DB;
 }
 
 /* The typed program's noise, where it is not by luck that it has little: few numbers say little of

@@ -10,18 +10,19 @@
  * largest may be ODDS_MARGIN times the observed ones. */
 #include <math.h>
 
+#include "../base/real.h"
 #include "observing.h"
 
-static double logit(double y) { return log(y / (1 - y)); }
+static double logit(double y) { return ti_log(y / (1 - y)); }
 
 /* x, MARGIN times as far from 0; towards a negative end's 0 it is as much nearer. */
 static double farther(double x) { return x > 0 ? x * TC_NATURAL_MARGIN : x / TC_NATURAL_MARGIN; }
 
 static double beyond(tc_op op, double y)
 {
-    double to = op == TC_OP_tanh ? tanh(TC_NATURAL_MARGIN * atanh(y))
-                                 : 1 / (1 + exp(-farther(logit(y))));
-    return (double)(float)to; /* the last bits depend on the library */
+    double to = op == TC_OP_tanh ? ti_tanh(TC_NATURAL_MARGIN * ti_atanh(y))
+                                 : 1 / (1 + ti_exp(-farther(logit(y))));
+    return (double)(float)to;
 }
 
 /* The one curve that makes all of an output domain's values; TC_OP_COUNT: none. */

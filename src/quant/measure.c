@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../base/real.h"
 #include "../num/quant.h"
 #include "sample_runner.h"
 
@@ -196,7 +197,7 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
 
 double ti_sqnr_db(double signal, double noise)
 {
-    return noise > 0 ? 10 * log10(signal / noise) : INFINITY;
+    return noise > 0 ? 10 * ti_log10(signal / noise) : INFINITY;
 }
 
 double ti_unseen_db(double signal, double noise, double seen)
@@ -257,7 +258,7 @@ tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
         out->drop +=
             100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)n;
     }
-    out->sqnr_db = outputs > 0 && noise > 0 ? -10 * log10(noise / outputs) : INFINITY;
+    out->sqnr_db = outputs > 0 && noise > 0 ? -10 * ti_log10(noise / outputs) : INFINITY;
     out->agree = same / (double)n;
     return TC_OK;
 }

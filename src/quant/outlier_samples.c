@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "../base/real.h"
 #include "measure.h"
 
 enum { MEASURED = 64, NAMED = 8 };
@@ -80,9 +81,9 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
     out->keep = !broken && (out->heavy || !gains);
     out->others_db[0] = kept_in[0].sqnr_db;
     out->others_db[1] = kept_in[1].sqnr_db;
-    out->all_db = -10 * log10(a.all);
-    out->without_db = -10 * log10(a.each);
-    out->with_db = -10 * log10(b.each);
+    out->all_db = -10 * ti_log10(a.all);
+    out->without_db = -10 * ti_log10(a.each);
+    out->with_db = -10 * ti_log10(b.each);
     out->lost_db = odd_in[0].sqnr_db;
     ti_yardstick_end(&kept);
     ti_yardstick_end(&odd);

@@ -258,14 +258,13 @@ static tc_product *product_of(const step *s, const tc_node *node)
                : NULL;
 }
 
-bool ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room)
+void ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room)
 {
-    bool good = true;
     for (size_t i = 0; i < plan->n_step; i++) {
         tc_product *p = product_of(&plan->step[i], node);
-        good = (!p || ti_product_load(p, room)) && good;
+        if (p)
+            ti_product_load(p, room);
     }
-    return good;
 }
 
 void ti_plan_unload(const tc_plan *plan, const tc_node *node)

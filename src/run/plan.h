@@ -23,10 +23,9 @@ typedef struct tc_watch {
 tc_plan *ti_plan_new(tc_ctx *ctx, tc_graph *g, const tc_watch *watch);
 
 /* The same; late, by value: a constant that products pack only in ti_plan_load(), from its data at
- * that time, into `room`, and drop in ti_plan_unload(); in between its node may run, in all twins.
- * false: it cannot be packed. */
+ * that time, into `room`, and drop in ti_plan_unload(); in between its node may run, in all twins. */
 tc_plan *ti_plan_late(tc_ctx *ctx, tc_graph *g, const tc_watch *watch, const bool *late);
-TC_MUST_USE bool ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room);
+void ti_plan_load(const tc_plan *plan, const tc_node *node, tc_arena *room);
 void ti_plan_unload(const tc_plan *plan, const tc_node *node);
 
 /* The same without a watcher.  own, by value: a constant used by this graph only; once a product

@@ -7,9 +7,9 @@
 enum { BLOCK_BYTES = 2 << 20 };
 
 typedef struct coded {
-    const tc_product *block, *rest; /* for n rows of w; for the remaining ones, or NULL */
+    const tc_product **block; /* for each n_block rows of w, and the remaining ones */
     const int8_t *code;
-    const float *scale, *bias; /* by row; bias may be NULL */
+    const float *scale; /* by row */
     const int64_t *zero;
     bool by_row; /* else scale[0] and zero[0] are for all */
     int64_t rows, k, n, n_block;
@@ -31,20 +31,20 @@ static void run_coded(const void *what, void *const *in, void *out, void *scratc
     const coded *c = what;
     float *w = (float *)((uint8_t *)scratch + c->product_scratch), *y = out;
     for (int64_t at = 0; at < c->n; at += c->n_block) {
-        bool whole = at + c->n_block <= c->n;
-        make_real(c, at, whole ? c->n_block : c->n - at, w);
-        ti_product_run(whole ? c->block : c->rest, in[0], w, NULL, y + at, scratch);
+        make_real(c, at, ti_min_i64(c->n_block, c->n - at), w);
+        ti_product_run(c->block[at / c->n_block], in[0], w, NULL, y + at, scratch);
     }
-    for (int64_t r = 0; c->bias && r < c->rows; r++)
-        for (int64_t i = 0; i < c->n; i++)
-            y[r * c->n + i] += c->bias[i];
 }
 
-static const tc_product *product_of(tc_maker *m, const coded *c, int64_t n)
+/* The rows from `at` on; bias: of all, or NULL. */
+static const tc_product *product_of(tc_maker *m, const coded *c, int64_t at, tc_tensor bias)
 {
+    int64_t n = ti_min_i64(c->n_block, c->n - at);
+    if (bias.data)
+        bias.data = (float *)bias.data + at;
     tc_strided a = {2, {c->rows, c->k}, {c->k, 1}}, b = {2, {c->k, n}, {1, c->k}},
                y = {2, {c->rows, n}, {c->n, 1}};
-    return ti_product_matmul(m->ctx, &a, &b, &y, NULL, (tc_tensor){NULL, NULL}, NULL, 0);
+    return ti_product_matmul(m->ctx, &a, &b, &y, NULL, bias, NULL, 0);
 }
 
 static tc_tensor known(const tc_maker *m, tc_val v)
@@ -93,11 +93,11 @@ bool ti_plan_codes(tc_maker *m, const tc_node *node)
     if (!user || !codes.data || codes.type->dtype != TC_i8 || codes.type->rank != 2 ||
         m->ctx->reference_kernels || !take_scales(m, node, &c))
         return false;
+    tc_tensor bias = {NULL, NULL};
     if (user->n_in > 2 && user->in[2]) {
-        tc_tensor bias = known(m, user->in[2]);
+        bias = known(m, user->in[2]);
         if (!bias.data || bias.type->dtype != TC_f32)
             return false;
-        c.bias = bias.data;
     }
     const tc_type *x = ti_type_of(m->g, user->in[0]);
     c.k = codes.type->dim[1];
@@ -105,13 +105,13 @@ bool ti_plan_codes(tc_maker *m, const tc_node *node)
     c.rows = tc_type_count(x) / c.k;
     c.n_block = BLOCK_BYTES / (c.k * (int64_t)sizeof(float));
     c.n_block = c.n_block < 1 ? 1 : c.n_block < c.n ? c.n_block : c.n;
-    c.block = product_of(m, &c, c.n_block);
-    c.rest = c.n % c.n_block ? product_of(m, &c, c.n % c.n_block) : NULL;
-    if (!c.block || (c.n % c.n_block && !c.rest))
-        return false;
-    size_t rest = c.rest ? ti_product_scratch(c.rest) : 0;
-    c.product_scratch = ti_product_scratch(c.block) > rest ? ti_product_scratch(c.block) : rest;
-    c.product_scratch = (c.product_scratch + 63) / 64 * 64;
+    c.block = tc_new_n(&m->ctx->arena, const tc_product *, (size_t)((c.n - 1) / c.n_block) + 1);
+    for (int64_t at = 0; at < c.n; at += c.n_block) {
+        const tc_product *p = product_of(m, &c, at, bias);
+        c.block[at / c.n_block] = p;
+        size_t bytes = ti_product_scratch(p);
+        c.product_scratch = bytes > c.product_scratch ? bytes : c.product_scratch;
+    }
     coded *kept = tc_new(&m->ctx->arena, coded);
     *kept = c;
     tc_layout layout = m->at[user->in[0]]->layout;

@@ -240,8 +240,8 @@ static void plan_node(tc_maker *m, const tc_node *node)
     };
     bool as_node = (tc_ops[node->op].traits & T_CONTROL) || ti_node_late(m->g, node) ||
                    (!ti_op_sees_storage(node->op) && ti_node_quantized(m->g, node));
-    bool by_library = tc_ops[node->op].traits & T_LIBRARY;
-    tc_plan_fn *plan = m->ctx->reference_kernels && by_library ? NULL : special[node->op];
+    bool product = tc_ops[node->op].traits & T_PRODUCT;
+    tc_plan_fn *plan = m->ctx->reference_kernels && product ? NULL : special[node->op];
     if (as_node)
         plan_as_node(m, node);
     else if (!plan || !plan(m, node))

@@ -4,7 +4,9 @@
 
 #include <math.h>
 
+#include "../base/real.h"
 #include "../num/load.h"
+#include "../num/math.h"
 
 void ti_real_scores(tc_tensor t, size_t first, size_t n, float *out)
 {
@@ -27,6 +29,6 @@ double ti_surprise(const float *v, size_t n, size_t which)
 {
     double top = (double)v[ti_best_score(v, n)], sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum += exp((double)v[i] - top);
-    return log(sum) + top - (double)v[which];
+        sum += (double)ti_expf(v[i] - (float)top);
+    return ti_log(sum) + top - (double)v[which];
 }

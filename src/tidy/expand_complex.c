@@ -11,6 +11,8 @@
 
 #include "tidy.h"
 
+#include "../base/real.h"
+
 typedef struct pair {
     tc_val re, im; /* none: not split yet */
 } pair;
@@ -86,11 +88,11 @@ static tc_val matrix(splitter *s, const transform *t)
                    rows = t->out + n_im;
     const tc_type *type = ti_type_make(s->b.ctx, TC_f32, 2, (const int64_t[]){rows, columns});
     float *m = ti_arena_raw(&s->b.ctx->arena, tc_type_bytes(type));
-    double turn = 2 * acos(-1) / (double)t->n;
+    double turn = 2 * ti_acos(-1) / (double)t->n;
     for (int64_t k = 0; k < t->out; k++)
         for (int64_t j = 0; j < t->in; j++) {
             double angle = turn * (double)(j * k % t->n), scale = t->factor * weight_of(t, j);
-            float c = (float)(scale * cos(angle)), d = (float)(scale * t->sign * sin(angle));
+            float c = (float)(scale * ti_cos(angle)), d = (float)(scale * t->sign * ti_sin(angle));
             m[k * columns + j] = c;
             if (!t->real_in)
                 m[k * columns + t->in + j] = -d;

@@ -21,6 +21,7 @@
 
 #include "tidy.h"
 
+#include "../base/real.h"
 #include "../num/load.h"
 #include "../num/resize.h"
 
@@ -261,7 +262,7 @@ static tc_val add(unit *u)
     float sy = (float)end_of(u)->scale, ra = s[0].scale[0] / sy, rb = s[1].scale[0] / sy;
     float za = (float)(s[0].zero + down), zb = (float)(s[1].zero + down);
     float rest = rb * zb;
-    float fixed = (float)(end_of(u)->zero + down) - fmaf(ra, za, rest);
+    float fixed = (float)(end_of(u)->zero + down) - ti_fmaf(ra, za, rest);
     tc_val a = integers(u, s[0].codes, -down), b = integers(u, s[1].codes, -down);
     tc_val y = ti_b_scalar(&u->b, TC_f32, (double)fixed);
     y = fused(u, b, rb, y);
@@ -395,12 +396,12 @@ static tc_val resample(unit *u)
 static tc_val table(unit *u, float scale, int64_t count)
 {
     enum { CODES = 256 };
-    double up = log((double)(FLT_MAX / (float)count));
+    double up = ti_log((double)(FLT_MAX / (float)count));
     up = fmax(0, up - 5) / (double)scale;
     int64_t dim[2] = {CODES, 1};
     tc_tensor t = ti_b_tensor(&u->b, TC_f32, 2, dim);
     for (int i = 0; i < CODES; i++)
-        ((float *)t.data)[i] = (float)exp(((double)i - 255 + up) * (double)scale);
+        ((float *)t.data)[i] = (float)ti_exp(((double)i - 255 + up) * (double)scale);
     return ti_b_data(&u->b, t.type, t.data);
 }
 

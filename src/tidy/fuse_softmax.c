@@ -19,6 +19,7 @@
 
 #include <math.h>
 
+#include "../base/real.h"
 #include "../num/load.h"
 
 static bool is_f32(const tc_rewrite *rw, tc_val v)
@@ -108,7 +109,7 @@ static tc_status put_logit(tc_rewrite *rw, const tc_node *node, tc_val x, double
     const tc_node *s = made_by(rw, x, TC_OP_sigmoid);
     if (s && eps > 0) {
         tc_attr_clamp *a = tc_new(&rw->ctx->arena, tc_attr_clamp);
-        double most = (double)(float)log((1 - eps) / eps); /* the last bits are the library's */
+        double most = (double)(float)ti_log((1 - eps) / eps); /* the last bits are the library's */
         *a = (tc_attr_clamp){.lo = -most, .hi = most};
         return ti_rewrite_as(rw, node, TC_OP_clamp, a, s->in[0], done);
     }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #endif
 
-#include "fast/fast.h"
+#include "base/isa.h"
 
 static uint64_t any_seed = 1;
 
@@ -29,7 +29,7 @@ static int64_t any(int64_t lo, int64_t hi)
 static void try_level(tc_isa isa, void (*checks)(void))
 {
     if (getenv("TOSAC_ONE_LEVEL")) {
-        if (ti_fast_isa() == isa)
+        if (ti_isa() == isa)
             checks();
         return;
     }
@@ -49,7 +49,7 @@ static void try_level(tc_isa isa, void (*checks)(void))
     if (pid == 0) {
         check_passed = check_failed = 0;
         setenv("TOSAC_ISA", ti_isa_name(isa), 1);
-        CHECK(ti_fast_isa() == isa);
+        CHECK(ti_isa() == isa);
         checks();
         count[0] = check_passed, count[1] = check_failed;
         exit(write(way[1], count, sizeof count) != (ssize_t)sizeof count);

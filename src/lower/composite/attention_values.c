@@ -8,6 +8,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 /* e^-DEPTH is nothing; the column's constant, less the zero point of v. */
 enum { TOP = 255, DEPTH = 8, COLUMN_BITS = 6, COLUMN = 1 << COLUMN_BITS };
 
@@ -17,7 +19,7 @@ static tc_val exponentials(tc_build *lw, const tc_rows *r)
 {
     double entry[256] = {-128}, left = 0;
     for (int i = 1; i < 256; i++) {
-        double x = TOP * exp(DEPTH / 255.0 * (i - 255)) + left;
+        double x = TOP * ti_exp(DEPTH / 255.0 * (i - 255)) + left;
         entry[i] = fmin(TOP, rint(x));
         left = x - entry[i];
         entry[i] -= 128;
@@ -35,7 +37,7 @@ static int bits_left(const tc_rows *r, int64_t keys, double v_scale, const tc_ty
 {
     double most =
         fmax(127 - (double)r->v_zero, (double)r->v_zero + 128) * v_scale / ti_scale_of(to);
-    int bits = (int)floor(31 - log2(most * 1.01 + 1));
+    int bits = (int)floor(31 - ti_log2(most * 1.01 + 1));
     double least = ldexp(v_scale / ti_scale_of(to), bits) / (TOP * (double)keys);
     return least >= 128 ? bits : 0;
 }
@@ -79,7 +81,7 @@ tc_val ti_put_attended(tc_build *lw, const tc_rows *r, double v_scale, const tc_
         big = ti_put_rescale(lw, big, ldexp(unit, bits), 0, 0, TC_i32);
         unit = ldexp(1, -bits);
     } else /* |y * big| is 2^8 steps of v at most */
-        shift = (int)ceil(log2(0x1p8 * v_scale / ti_scale_of(to) / unit)) - 29;
+        shift = (int)ceil(ti_log2(0x1p8 * v_scale / ti_scale_of(to) / unit)) - 29;
     y = ti_put_rescale(lw, ti_b_tosa_mul_shift(lw, y, big, shift), ldexp(unit, shift), 0,
                        ti_zero_of(to), to->dtype);
     return ti_put_codes(lw, y, to->quant);

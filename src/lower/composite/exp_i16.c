@@ -9,6 +9,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 bool ti_lower_fine(const tc_build *lw)
 {
     return ti_lower_has(lw, TC_FEATURE_INT16) && lw->lower->target->machine->can.wide_tables;
@@ -51,7 +53,7 @@ static tc_val two_tables(tc_build *lw, tc_val code, double (*f)(double), double 
 
 static double half_power(double x)
 {
-    return exp2(-x);
+    return ti_exp2(-x);
 }
 
 /* 2^-y = 2^-n 2^-f with n the nearest integer: f is what a shift to the left leaves of y. */
@@ -62,7 +64,7 @@ static tc_val fine_exp(tc_build *lw, tc_val x, double scale)
         return x;
     if (limit < 0x1p31 - 1)
         x = ti_b_tosa_minimum(lw, x, ti_b_like(lw, x, TC_i32, limit));
-    tc_val y = ti_put_rescale(lw, x, scale / log(2) * 0x1p24, 0, 0, TC_i32);
+    tc_val y = ti_put_rescale(lw, x, scale / ti_log(2) * 0x1p24, 0, 0, TC_i32);
     tc_val n = ti_b_tosa_arithmetic_right_shift(lw, y, ti_b_like(lw, y, TC_i32, 24), true);
     tc_val code = down(lw, shift_left(lw, y, 8), 16, TC_i16);
     return ti_b_tosa_arithmetic_right_shift(lw, two_tables(lw, code, half_power, 65536, 0x1p14), n,
@@ -133,15 +135,15 @@ static const double reach = 1.0 / 64 * 0.8660254037844386;
 
 static double value_at(double x)
 {
-    return tanh(x);
+    return ti_tanh(x);
 }
 static double rise_at(double x)
 {
-    return (tanh(x + reach) - tanh(x - reach)) / (2 * reach);
+    return (ti_tanh(x + reach) - ti_tanh(x - reach)) / (2 * reach);
 }
 static double bend_at(double x)
 {
-    return (tanh(x + reach) + tanh(x - reach) - 2 * tanh(x)) / (2 * reach * reach);
+    return (ti_tanh(x + reach) + ti_tanh(x - reach) - 2 * ti_tanh(x)) / (2 * reach * reach);
 }
 
 /* 512 parabolas from -8 to 8. */

@@ -7,6 +7,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../move/lower_move.h"
 #include "composite.h"
 
@@ -233,7 +234,7 @@ static tc_val distances(tc_build *lw, const tc_node *node, const attention *a, c
     double bound =
         reach(a->q) * reach(a->k) * (double)a->width * a->attr->scale + fmax(m->most, -m->least);
     const double least_step = 22 / 0x1p31; /* so that 2^31 - 1 is far enough for nothing */
-    int down = (int)fmax(0, ceil(log2(fmax(bound / room, least_step) / unit)));
+    int down = (int)fmax(0, ceil(ti_log2(fmax(bound / room, least_step) / unit)));
     *step = ldexp(unit, down);
     tc_val s = ti_put_rescale(lw, raw_scores(lw, node, a), ldexp(1, -down), 0, 0, TC_i32);
     if (m->any_lost)
@@ -312,7 +313,7 @@ static tc_val scores(tc_build *lw, const tc_node *node, const attention *a, know
 /* e (i16) by v; the sum as i32 in steps of *unit of e times v. */
 static tc_val weighted(tc_build *lw, const attention *a, tc_val e, tc_val v, double *unit)
 {
-    int down = (int)fmax(0, ceil(log2((double)ti_lower_longest(lw, a->keys))) - 6); /* 2^29 at most in the end */
+    int down = (int)fmax(0, ceil(ti_log2((double)ti_lower_longest(lw, a->keys))) - 6); /* 2^29 at most in the end */
     *unit = ldexp(1, down);
     if (a->v->dtype == TC_i16) {
         *unit = ldexp(1, down + 8);
@@ -338,7 +339,7 @@ static tc_val divided(tc_build *lw, const attention *a, tc_val sum, double unit,
     tc_val big = ti_b_tosa_logical_left_shift(lw, r.inverse, ti_b_tosa_sub(lw, r.zeros, one));
     /* |sum * unit / row| is 2^8 at most (i16: 2^16), in units of 2 * TC_INVERSE_UNIT */
     int shift =
-        (int)ceil(log2((a->v->dtype == TC_i16 ? 0x1p16 : 0x1p8) / (unit * 2 * TC_INVERSE_UNIT))) -
+        (int)ceil(ti_log2((a->v->dtype == TC_i16 ? 0x1p16 : 0x1p8) / (unit * 2 * TC_INVERSE_UNIT))) -
         29;
     tc_val y = ti_b_tosa_mul_shift(lw, sum, big, shift);
     double real = ldexp(2 * TC_INVERSE_UNIT, shift) * unit * ti_scale_of(a->v);

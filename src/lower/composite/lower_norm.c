@@ -10,6 +10,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 /* A norm over rows of i8: y = (x - mean) / sigma * gain + bias, or without the mean. */
 typedef struct norm8 {
     int64_t n, zero;
@@ -24,7 +26,7 @@ static int fraction_of(const norm8 *p)
 {
     double squares = (p->centre ? 0x1p14 : 0x1p16) * (double)p->n,
            added = p->eps * (double)p->n / (p->scale * p->scale);
-    return (int)fmax(-1, floor(fmin(log2(0x1p30 / squares), log2(0x1p30 / fmax(added, 1)))));
+    return (int)fmax(-1, floor(fmin(ti_log2(0x1p30 / squares), ti_log2(0x1p30 / fmax(added, 1)))));
 }
 
 /* Sum over the row as i32, of i8. */
@@ -193,7 +195,7 @@ static tc_val uncentred8(tc_build *lw, tc_val x, const norm8 *p, double *step)
         return TC_NONE;
     double base = TC_ROOT_UNIT * sqrt(ldexp((double)p->n, fraction)),
            largest = fmin(4, p->scale / sqrt(fmax(p->eps, 1e-30)));
-    int top = (int)fmin(15, fmax(0, ceil(log2(largest / (0x1p15 * base)))));
+    int top = (int)fmin(15, fmax(0, ceil(ti_log2(largest / (0x1p15 * base)))));
     tc_val none = ti_b_like(lw, r.half, TC_i32, 0), spare = ti_b_like(lw, r.half, TC_i32, SPARE),
            one = ti_b_like(lw, r.half, TC_i32, 1), most = ti_b_like(lw, r.half, TC_i32, top);
     tc_val room = ti_b_tosa_sub(lw, most, r.half);

@@ -8,6 +8,7 @@
 
 #include "rnn_arith.h"
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 #include "../../num/rnn.h"
 
@@ -151,7 +152,7 @@ static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, 
 static double tanh_far(const tc_type *result)
 {
     double most = result->quant ? 1.5 * reach(result) : 1, far = TC_GATE_FAR;
-    while (far > 0x1p-12 && tanh(far / 2) > most)
+    while (far > 0x1p-12 && ti_tanh(far / 2) > most)
         far /= 2;
     return far;
 }

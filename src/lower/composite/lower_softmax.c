@@ -9,6 +9,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 enum { LONGEST = 65535 };          /* so that a sum of i16 fits i32 */
 static const double depth = 10.75; /* e^-depth is below the last bit */
 
@@ -42,13 +44,13 @@ static tc_val exp_of_codes(tc_build *lw, tc_val x, tc_val max, double scale)
     if (ti_lower_has(lw, TC_FEATURE_INT16)) {
         double entry[513];
         for (int i = 0; i < 513; i++)
-            entry[i] = 32767 * exp(scale * (i < 256 ? i - 256 : 0));
+            entry[i] = 32767 * ti_exp(scale * (i < 256 ? i - 256 : 0));
         tc_val wide = ti_put_table(lw, below_max(lw, x, max, 128, 0, TC_i16), TC_i16, entry, 513);
         return ti_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
     }
     int entry[256];
     for (int i = 0; i < 256; i++)
-        entry[i] = (int)rint(32767 * exp(scale * (i - 255)));
+        entry[i] = (int)rint(32767 * ti_exp(scale * (i - 255)));
     tc_val code = below_max(lw, x, max, 1, 127, TC_i8), same = below_max(lw, x, max, 1, 127, TC_i8);
     return two_tables(lw, code, same, entry);
 }
@@ -58,7 +60,7 @@ static tc_val exp_by_lines(tc_build *lw, tc_val x, tc_val max, double scale)
 {
     double entry[513], u = depth / 255;
     for (int i = 0; i < 513; i++)
-        entry[i] = i < 1 ? 0 : 32767 * exp(u * (i < 256 ? i - 256 : 0));
+        entry[i] = i < 1 ? 0 : 32767 * ti_exp(u * (i < 256 ? i - 256 : 0));
     tc_val wide =
         ti_put_table(lw, below_max(lw, x, max, scale / u * 128, 0, TC_i16), TC_i16, entry, 513);
     return ti_put_rescale(lw, wide, 0x1p-7, 0, 0, TC_i16);
@@ -81,7 +83,7 @@ static tc_val exp_by_bytes(tc_build *lw, tc_val x, tc_val max, double scale)
     const double u = depth / 128, one = 1 + u * u / 16;
     int entry[256] = {0};
     for (int i = 1; i <= 128; i++)
-        entry[i] = (int)rint(32767 * exp(u * (i - 128)));
+        entry[i] = (int)rint(32767 * ti_exp(u * (i - 128)));
     tc_val fine = below_max(lw, x, max, scale / u * 256, 0, TC_i16);
     if (!fine)
         return fine;
@@ -108,7 +110,7 @@ static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, dou
     int entry[256] = {0};
     double carry = 0;
     for (int i = 1; i < 256; i++) {
-        carry += 32767 * exp(u * (i - 255));
+        carry += 32767 * ti_exp(u * (i - 255));
         entry[i] = (int)fmin(32767, rint(carry));
         carry = summed ? carry - entry[i] : 0;
     }
@@ -132,11 +134,11 @@ static tc_val exp_by_steps(tc_build *lw, tc_val x, tc_val max, double scale, dou
  * values far below. */
 static tc_val exp_by_ranges(tc_build *lw, tc_val x, tc_val max, double scale, int64_t n)
 {
-    double near = fmin(fmax(log((double)n / 2), 2.6), 3.6), floor_e = exp(-near), carry = 0,
+    double near = fmin(fmax(ti_log((double)n / 2), 2.6), 3.6), floor_e = ti_exp(-near), carry = 0,
            top[256], deep[256];
     for (int i = 0; i < 256; i++) {
-        top[i] = rint(255 * (exp(near / 255 * (i - 255)) - floor_e) / (1 - floor_e)) - 128;
-        carry += i ? fmin(1, exp(near + depth / 255 * (i - 255))) * 255 : 0;
+        top[i] = rint(255 * (ti_exp(near / 255 * (i - 255)) - floor_e) / (1 - floor_e)) - 128;
+        carry += i ? fmin(1, ti_exp(near + depth / 255 * (i - 255))) * 255 : 0;
         deep[i] = fmin(255, rint(carry));
         carry -= deep[i];
         deep[i] -= 128;
@@ -183,7 +185,7 @@ tc_val ti_put_row_sum(tc_build *lw, tc_val x, int64_t zero)
  * saturate. */
 static tc_val row_quotient(tc_build *lw, tc_val sum, double top, double *unit)
 {
-    int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-log2(top)));
+    int more = top >= 0.5 ? 1 : (int)fmin(15, floor(-ti_log2(top)));
     tc_inverse r = ti_put_inverse(lw, sum);
     tc_val shift = ti_b_tosa_sub(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, 1));
     tc_val big = ti_b_tosa_logical_left_shift(lw, r.inverse, shift);
@@ -225,7 +227,7 @@ static tc_val shares_wide(tc_build *lw, tc_val e, const tc_type *to)
     tc_val shift = ti_b_tosa_sub(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, 1));
     tc_val big = ti_b_tosa_logical_left_shift(lw, ti_put_widened(lw, e, 0), shift);
     double unit = 2 * TC_INVERSE_UNIT * 0x1p15 / one; /* of big * fine */
-    int down = (int)ceil(-log2(unit)) - 29;
+    int down = (int)ceil(-ti_log2(unit)) - 29;
     return ti_put_rescale(lw, ti_b_tosa_mul_shift(lw, big, fine, down),
                           ldexp(unit, down) / ti_scale_of(to), 0, ti_zero_of(to), to->dtype);
 }
@@ -258,7 +260,7 @@ static tc_val log_of(tc_build *lw, tc_val sum, double of)
     double high[256], low[256];
     for (int i = 0; i < 256; i++) {
         double q = 0.75 + (i - 128) / 512.0;
-        int v = (int)rint(0x1p16 * log(rint(127.5 / q) / 127.5));
+        int v = (int)rint(0x1p16 * ti_log(rint(127.5 / q) / 127.5));
         high[i] = v / 256 - 128;
         low[i] = v % 256 - 128;
     }
@@ -268,9 +270,9 @@ static tc_val log_of(tc_build *lw, tc_val sum, double of)
     tc_val off =
         ti_put_rescale(lw, r.excess, log_one / TC_INVERSE_ONE, 0, 0, TC_i32); /* one too many */
     tc_val zeros =
-        ti_b_tosa_mul(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, rint(log(2) * log_one)));
+        ti_b_tosa_mul(lw, r.zeros, ti_b_like(lw, r.zeros, TC_i32, rint(ti_log(2) * log_one)));
     tc_val gone = ti_b_tosa_add(lw, guess, zeros);
-    double constant = (32 * log(2) - log(of) - 1) * log_one;
+    double constant = (32 * ti_log(2) - ti_log(of) - 1) * log_one;
     tc_val kept = ti_b_tosa_add(lw, off, ti_b_like(lw, off, TC_i32, rint(constant)));
     return ti_b_tosa_sub(lw, kept, gone);
 }
@@ -297,7 +299,7 @@ static tc_val log_shares_wide(tc_build *lw, tc_val x, tc_val max, tc_val log, do
                               const tc_type *to)
 {
     double largest = scale * 65536 + 12,
-           one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p28 / largest))));
+           one = fmin(log_one, ldexp(1, (int)floor(ti_log2(0x1p28 / largest))));
     tc_val down = below_max(lw, x, max, 1, 0, TC_i32);
     tc_val y = ti_put_fused(lw, TC_OP_tosa_sub, (tc_term){down, 0, scale * one},
                             (tc_term){log, 0, one / log_one}, 1 / (one * ti_scale_of(to)),
@@ -329,7 +331,7 @@ static tc_val logsumexp(tc_build *lw, tc_val x, const tc_type *from, const tc_ty
     double scale = ti_scale_of(from);
     tc_val max = ti_put_row_max(lw, x), log = log_of_sum(lw, x, max, scale, to);
     double largest = scale * 65536 + 12,
-           one = fmin(log_one, ldexp(1, (int)floor(log2(0x1p30 / largest))));
+           one = fmin(log_one, ldexp(1, (int)floor(ti_log2(0x1p30 / largest))));
     tc_val y = ti_put_fused(lw, TC_OP_tosa_add, (tc_term){max, ti_zero_of(from), scale * one},
                             (tc_term){log, 0, one / log_one}, 1 / (one * ti_scale_of(to)),
                             ti_zero_of(to), to->dtype);

@@ -8,6 +8,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 /* ---- deviations ---- */
 
 /* Weights as i8 with a zero point if they need one. */
@@ -129,7 +131,7 @@ tc_val ti_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps
     tc_val d = ti_put_row_deviation(lw, x, ti_zero_of(from), centre, &step);
     step *= ti_scale_of(from);
     double added = eps * n / (step * step);
-    int shift = 0, least = added > 0x1p30 ? (int)ceil(log2(added)) - 30 : 0;
+    int shift = 0, least = added > 0x1p30 ? (int)ceil(ti_log2(added)) - 30 : 0;
     if (least > MOST_SHIFT) {
         ti_lower_refuse(lw, "its values are negligible against eps, %g: 32 bits do not hold both",
                         eps);
@@ -140,7 +142,7 @@ tc_val ti_put_row_normal(tc_build *lw, tc_val x, const tc_type *from, double eps
     tc_root r = ti_put_root(lw, v);
     tc_val power = ti_b_tosa_logical_left_shift(lw, ti_b_like(lw, r.half, TC_i32, 1), r.half);
     /* d * power is at most 2^(15.5 + shift / 2), because d^2 is part of the sum */
-    double down = pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
+    double down = ti_pow(2, -0.5 - shift / 2.0) * (32767.0 / 32768);
     tc_val even = ti_put_rescale(
         lw, ti_b_tosa_mul(lw, d, ti_put_rescale(lw, power, 1, 0, 0, TC_i16)), down, 0, 0, TC_i16);
     tc_val y = ti_b_tosa_mul(lw, even, ti_put_rescale(lw, r.root, 1, 0, 0, TC_i16));

@@ -9,6 +9,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 static tc_val at_most(tc_build *lw, tc_val a, double limit)
 {
     return ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, limit));
@@ -93,9 +95,9 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     /* eps is represented by at most 2^29 after 2 * raised shifts; more than that at once: coarser
      * squares */
     double added = eps * (double)n / r.square_unit;
-    int coarser = added > 0x1p29 ? (int)ceil(log2(added / 0x1p29)) : 0;
+    int coarser = added > 0x1p29 ? (int)ceil(ti_log2(added / 0x1p29)) : 0;
     added = ldexp(added, -coarser);
-    int highest = added > 0 ? (int)fmin(30, floor(log2(0x1p29 / added) / 2)) : 30;
+    int highest = added > 0 ? (int)fmin(30, floor(ti_log2(0x1p29 / added) / 2)) : 30;
     tc_val spare = ti_b_tosa_clz(lw, most);
     r.raised = at_most(lw, ti_b_tosa_sub(lw, spare, ti_b_like(lw, spare, TC_i32, 2)), highest);
     r.dev = ti_b_tosa_logical_left_shift(lw, d, r.raised);
@@ -122,7 +124,7 @@ static const double root_one = 255 * TC_ROOT_ONE / 0x1p23; /* A */
 /* 1 / sqrt(even) = result * this. */
 static double root_unit(void)
 {
-    return sqrt(0.5) / (4 * pow(root_one, 3));
+    return sqrt(0.5) / (4 * ti_pow(root_one, 3));
 }
 
 static tc_val finer_root(tc_build *lw, const tc_root *r)
@@ -164,7 +166,7 @@ tc_val ti_put_normal_i16(tc_build *lw, tc_val x, const tc_type *from, double eps
     fine = ti_b_tosa_arithmetic_right_shift(
         lw, fine, ti_b_tosa_sub(lw, ti_b_like(lw, r.half, TC_i32, most_half), r.half), true);
     *unit = ldexp(root_unit(), most_half) * sqrt(n) * l.unit / sqrt(l.square_unit);
-    int down = (int)fmax(0, ceil(log2(sqrt(n) / *unit)) - 29);
+    int down = (int)fmax(0, ceil(ti_log2(sqrt(n) / *unit)) - 29);
     *unit = ldexp(*unit, down);
     return ti_b_tosa_mul_shift(lw, l.dev, fine, down);
 }
@@ -175,7 +177,7 @@ tc_val ti_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const do
     double most = fmax(ti_largest(gain, n), 1e-30), far = ti_largest(bias, n);
     double out = ti_scale_of(to);
     /* the bias fits in addition to the product */
-    int more = far > 0 ? (int)fmax(0, ceil(log2(far / (unit * most * 0x1p29)))) : 0;
+    int more = far > 0 ? (int)fmax(0, ceil(ti_log2(far / (unit * most * 0x1p29)))) : 0;
     tc_val y =
         ti_b_tosa_mul_shift(lw, x, constants(lw, x, axis, gain, n, most / 0x1p30), 30 + more);
     unit *= ldexp(most, more);
@@ -197,7 +199,7 @@ tc_val ti_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const do
 static tc_val floating(tc_build *lw, tc_val mantissa, tc_val down, double unit, const tc_type *to)
 {
     double out = ti_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
-    int at = (int)floor(log2(0x1p29 / least));
+    int at = (int)floor(ti_log2(0x1p29 / least));
     down = ti_b_tosa_sub(lw, down, ti_b_like(lw, down, TC_i32, at));
     down = at_most(lw, at_least(lw, down, 0), 31);
     tc_val y = ti_b_tosa_arithmetic_right_shift(lw, mantissa, down, true);

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 #include "../move/lower_move.h"
 
@@ -381,7 +382,7 @@ tc_rnn_num ti_rnn_relu(tc_build *lw, tc_rnn_num a)
 
 static double sigmoid(double x)
 {
-    return 1 / (1 + exp(-x));
+    return 1 / (1 + ti_exp(-x));
 }
 static double sigmoid_slope(double x)
 {
@@ -389,7 +390,7 @@ static double sigmoid_slope(double x)
 }
 static double tanh_slope(double x)
 {
-    return 1 - tanh(x) * tanh(x);
+    return 1 - ti_tanh(x) * ti_tanh(x);
 }
 
 /* A curve from -far to far, in steps of `unit`. */
@@ -455,5 +456,5 @@ tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a)
 }
 tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a, double far)
 {
-    return curve(lw, a, TC_OP_tosa_tanh, (stretch){tanh, tanh_slope, far, 0});
+    return curve(lw, a, TC_OP_tosa_tanh, (stretch){ti_tanh, tanh_slope, far, 0});
 }

@@ -8,6 +8,7 @@
 
 #include "lower_rnn.h"
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 
 enum {
@@ -53,7 +54,7 @@ static tc_val scaled(tc_build *lw, tc_val a, int power)
 /* Fraction bits for values up to `most`. */
 static int bits_for(double most)
 {
-    return STATE_BITS - (int)ceil(log2(fmax(most, 0x1p-10)));
+    return STATE_BITS - (int)ceil(ti_log2(fmax(most, 0x1p-10)));
 }
 
 static int64_t gates_of(tc_rnn_kind k)
@@ -97,7 +98,7 @@ static tc_val half_of(tc_build *lw, const double *w, int64_t out, int64_t in, do
 static void make_halves(tc_build *lw, product *p, const double *w)
 {
     double most = fmax(ti_largest(w, p->out * p->in), 1e-20);
-    p->power = (int)ceil(log2(p->unit * most * 0x1p-14) + p->bits);
+    p->power = (int)ceil(ti_log2(p->unit * most * 0x1p-14) + p->bits);
     double times = ldexp(p->unit * 0x1p15, p->bits - p->power);
     p->top = half_of(lw, w, p->out, p->in, times, true);
     p->rest = half_of(lw, w, p->out, p->in, times, false);

@@ -8,6 +8,8 @@
 
 #include "composite.h"
 
+#include "../../base/real.h"
+
 /* A sum in i32: sum = real / unit. */
 typedef struct total {
     tc_val val;
@@ -38,7 +40,7 @@ static total squared_deviations(tc_build *lw, tc_val x, const tc_type *t, int64_
         r.unit = ldexp(r.unit * r.unit, shift) * ti_scale_of(t) * ti_scale_of(t);
         return r;
     }
-    int more = (int)fmax(0, floor(log2(0x1p16 / (double)n)));
+    int more = (int)fmax(0, floor(ti_log2(0x1p16 / (double)n)));
     tc_val square =
         ti_put_row_sum(lw, ti_put_rescale(lw, ti_b_tosa_mul(lw, x, x), 1, 0, 0, TC_i16), 0);
     tc_val sum = ti_put_row_sum(lw, x, 0),

@@ -7,6 +7,7 @@
  * window's share. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "arith.h"
 #include "../move/lower_move.h"
 #include "lower_pool.h"
@@ -270,7 +271,7 @@ tc_val ti_put_shares(tc_build *lw, tc_val sum, int64_t area, const int64_t *shar
     double *inverse = tc_new_n(&lw->ctx->arena, double, (size_t)n);
     for (int64_t i = 0; i < n; i++)
         least = share[i] < least ? share[i] : least;
-    *unit = exp2(floor(log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
+    *unit = ti_exp2(floor(ti_log2(0x1p30 / (256.0 * (double)area)))) * (double)least;
     for (int64_t i = 0; i < n; i++)
         inverse[i] = *unit / (double)share[i];
     tc_val shift = ti_b_single(lw, TC_i8, 1, 0);

@@ -9,6 +9,7 @@
 #include "arith.h"
 #include "channel_affine.h"
 #include "table_function.h"
+#include "../../base/real.h"
 #include "../move/lower_move.h"
 
 #include "../../num/load.h"
@@ -275,7 +276,7 @@ void ti_lower_int_lerp(tc_build *lw, const tc_node *node, tc_val *out)
 static double sigmoid(double x, const void *unused)
 {
     (void)unused;
-    return 1 / (1 + exp(-x));
+    return 1 / (1 + ti_exp(-x));
 }
 
 /* How far operands of a domain reach from 0. */

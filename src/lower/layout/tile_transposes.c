@@ -8,6 +8,7 @@
  * values: on machines that compute in float, movement is cheap. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../lower_pass.h"
 #include "reshape_chain.h"
 #include "tile_values.h"
@@ -112,7 +113,7 @@ static int64_t choose_cuts(tc_chain *c, const int *to)
     for (int i = c->n - 1; i >= 0; i--)
         for (int k = c->n - 1; k >= 0; k--) {
             double with =
-                c->from[i] == to[k] ? log2((double)c->size[to[k]]) + best[i + 1][k + 1] : 0;
+                c->from[i] == to[k] ? ti_log2((double)c->size[to[k]]) + best[i + 1][k + 1] : 0;
             best[i][k] = fmax(with, fmax(best[i + 1][k], best[i][k + 1]));
         }
     for (int f = 0; f < c->n; f++)

@@ -7,6 +7,7 @@
  * of 14 bits; floats that may be infinite). */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../product/product.h"
 #include "lower_index.h"
 #include "../plain/plain.h"
@@ -442,7 +443,7 @@ static tc_val divided_by_steps(tc_build *lw, tc_val x, const resampling *s, cons
 {
     enum { MOST = 2048 }; /* numerators */
     double most = fmin(MOST, 2 * (double)ti_lower_longest(lw, 1));
-    int more = (int)fmax(0, fmin(7, 30 - 7 - 2 * ceil(log2(most))));
+    int more = (int)fmax(0, fmin(7, 30 - 7 - 2 * ceil(ti_log2(most))));
     tc_val times = ti_b_single(lw, TC_i32, 4, (double)(s->step[0].n * s->step[1].n));
     tc_val bits = ti_b_single(lw, TC_i32, 4, more);
     x = ti_b_tosa_intdiv(lw, ti_b_tosa_logical_left_shift(lw, x, bits), times);

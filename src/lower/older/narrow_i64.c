@@ -3,6 +3,7 @@
  *
  * Ranges follow from constants, from the types of cast operands, and from the operators.  A value
  * that may be larger is an error with its name: nothing is truncated. */
+#include "../../base/real.h"
 #include "../lower_pass.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ RANGE(negate, range zero = in(node, of, 1), sum = in(node, of, 2);
 
 /* Of signed or unsigned integers: the whole range of their bits. */
 RANGE(bits, SECOND double most = fmax(fmax(-a.lo, a.hi + 1), fmax(-b.lo, b.hi + 1));
-      double power = exp2(ceil(log2(fmax(most, 1))));
+      double power = ti_exp2(ceil(ti_log2(fmax(most, 1))));
       return (range){a.lo < 0 || b.lo < 0 ? -power : 0, power - 1};)
 
 /* No more bits than either operand has that is not negative. */
@@ -88,7 +89,7 @@ static range range_and(const tc_graph *g, const tc_node *node, const range *of)
 RANGE(quotient, SECOND double most = fmax(fabs(a.lo), fabs(a.hi)); (void)b;
       return (range){-most, most};)
 
-RANGE(left, SECOND return of_products(a, (range){exp2(fmax(b.lo, 0)), exp2(fmin(b.hi, 63))});)
+RANGE(left, SECOND return of_products(a, (range){ti_exp2(fmax(b.lo, 0)), ti_exp2(fmin(b.hi, 63))});)
 RANGE(right, SECOND (void)b; return both(a, (range){0, 0});)
 
 RANGE(concat, range all = a; for (int i = 1; i < node->n_in; i++) all = both(all, in(node, of, i));
@@ -98,7 +99,7 @@ RANGE(sum, const tc_attr_tosa_axis *axis = node->attr;
       double n = (double)ti_type_of(g, node->in[0])->dim[axis->axis];
       return (range){fmin(a.lo * n, a.lo), fmax(a.hi * n, a.hi)};)
 
-RANGE(bare, double most = exp2(tc_dtypes[ti_type_of(g, node->in[0])->dtype].bits);
+RANGE(bare, double most = ti_exp2(tc_dtypes[ti_type_of(g, node->in[0])->dtype].bits);
       return a.lo >= 0 ? a : (range){0, most - 1};)
 
 RANGE(argmax, const tc_attr_tosa_argmax *axis = node->attr; (void)a;

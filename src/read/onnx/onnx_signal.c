@@ -2,6 +2,7 @@
 /* onnx_signal.c -- builders of Fourier transforms, windows and mel filters. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 #include "onnx.h"
 
@@ -140,7 +141,7 @@ void ti_onnx_build_window(tc_onnx_node *n)
     double all = (double)(periodic ? size : size - 1);
     for (int64_t i = 0; i < size; i++) {
         double angle = all > 0 ? 2 * PI * (double)i / all : 0;
-        ti_store_f64(t, i, share[0] + share[1] * cos(angle) + share[2] * cos(2 * angle));
+        ti_store_f64(t, i, share[0] + share[1] * ti_cos(angle) + share[2] * ti_cos(2 * angle));
     }
     ti_onnx_bind(n, 0, ti_b_const(&n->m, t, NULL));
 }
@@ -162,10 +163,10 @@ void ti_onnx_build_mel_weights(tc_onnx_node *n)
     }
     tc_tensor t = ti_b_tensor(m, dtype, 2, dim);
     int64_t *edge = tc_new_n(&m->ctx->arena, int64_t, (size_t)bands + 2);
-    double low = 2595 * log10(1 + lower.v[0] / 700), high = 2595 * log10(1 + upper.v[0] / 700);
+    double low = 2595 * ti_log10(1 + lower.v[0] / 700), high = 2595 * ti_log10(1 + upper.v[0] / 700);
     for (int64_t i = 0; i < bands + 2; i++) {
         double hertz =
-            700 * (pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
+            700 * (ti_pow(10, (low + (double)i * (high - low) / (double)(bands + 2)) / 2595) - 1);
         double at = floor((double)(length + 1) * hertz / (double)rate);
         if (!(fabs(at) < 0x1p40)) {
             ti_b_bad(m, TC_E_ARGUMENT, "mel weights from %g to %g hertz", lower.v[0], upper.v[0]);

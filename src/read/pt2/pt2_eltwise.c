@@ -8,6 +8,8 @@
 
 #include "pt2.h"
 
+#include "../../base/real.h"
+
 /* One operand */
 
 /* x in the declared element type of the result: where scalars of a higher category take part. */
@@ -74,8 +76,8 @@ static void import_frexp(tc_pt2_node *n)
     tc_dtype own = ti_b_type(&n->m, x)->dtype, dtype = own == TC_f64 ? TC_f64 : TC_f32;
     double far = dtype == TC_f64 ? 600 : 64;
     tc_val v = ti_b_cast(&n->m, x, dtype), size = ti_b_abs(&n->m, v);
-    tc_val tiny = ti_b_lt(&n->m, size, ti_b_number(&n->m, size, exp2(-far)));
-    v = ti_b_where(&n->m, tiny, ti_b_mul_n(&n->m, v, exp2(far)), v);
+    tc_val tiny = ti_b_lt(&n->m, size, ti_b_number(&n->m, size, ti_exp2(-far)));
+    v = ti_b_where(&n->m, tiny, ti_b_mul_n(&n->m, v, ti_exp2(far)), v);
     tc_val e = ti_b_add_n(&n->m, ti_b_floor(&n->m, ti_b_log2(&n->m, ti_b_abs(&n->m, v))), 1);
     tc_val down = ti_b_exp2(&n->m, ti_b_add_n(&n->m, ti_b_neg(&n->m, e), 2));
     tc_val m = ti_b_mul(&n->m, ti_b_mul_n(&n->m, v, 0.25), down);

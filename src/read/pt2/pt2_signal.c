@@ -5,6 +5,8 @@
 
 #include "pt2.h"
 
+#include "../../base/real.h"
+
 /* ---- windows ---- */
 
 typedef enum window_kind { HANN, HAMMING, BLACKMAN, BARTLETT, KAISER } window_kind;
@@ -23,14 +25,14 @@ static double bessel_i0(double x)
 /* The window at index i of a symmetric one whose last index is `last`. */
 static double window_at(window_kind kind, int64_t i, int64_t last, double a, double b)
 {
-    double t = 2 * acos(-1) * (double)i / (double)last, r = 2 * (double)i / (double)last - 1;
+    double t = 2 * ti_acos(-1) * (double)i / (double)last, r = 2 * (double)i / (double)last - 1;
     switch (kind) {
     case HANN:
-        return 0.5 - 0.5 * cos(t);
+        return 0.5 - 0.5 * ti_cos(t);
     case HAMMING:
-        return a - b * cos(t);
+        return a - b * ti_cos(t);
     case BLACKMAN:
-        return 0.42 - 0.5 * cos(t) + 0.08 * cos(2 * t);
+        return 0.42 - 0.5 * ti_cos(t) + 0.08 * ti_cos(2 * t);
     case BARTLETT:
         return 1 - fabs(r);
     case KAISER:

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 
 typedef tc_pt2_number number;
@@ -72,7 +73,7 @@ static number mod(number a, number b)
 static number power(number a, number b)
 {
     if (either_float(a, b) || b.i < 0)
-        return of_float(pow(a.f, b.f));
+        return of_float(ti_pow(a.f, b.f));
     number r = of_int(1);
     for (int64_t i = 0; i < b.i && r.kind; i++) {
         if (i == 64 && (a.i == 0 || a.i == 1))

@@ -2,6 +2,7 @@
 /* pt2_window.c -- importers of convolution, pooling and resampling. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/load.h"
 #include "pt2.h"
 
@@ -176,7 +177,7 @@ enum { TRIANGLE = 1, CUBIC = 2, LANCZOS = 3 };
 /* What a number at distance x counts; the cubic one is Catmull-Rom's, a = -1/2. */
 static double filter(int64_t kind, double x)
 {
-    double t = acos(-1) * x;
+    double t = ti_acos(-1) * x;
     x = fabs(x);
     if (!(x < (double)kind))
         return 0;
@@ -184,7 +185,7 @@ static double filter(int64_t kind, double x)
         return 1 - x;
     if (kind == CUBIC)
         return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
-    return x > 0 ? 3 * sin(t) * sin(t / 3) / (t * t) : 1;
+    return x > 0 ? 3 * ti_sin(t) * ti_sin(t / 3) / (t * t) : 1;
 }
 
 /* [out, in]: the filter, widened to an output step when downsampling, centred at each output; every

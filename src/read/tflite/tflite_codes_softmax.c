@@ -6,6 +6,7 @@
  * the sum's inverse is found by three of Newton's steps.  int16: two tables of 513. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/fixed_exp.h"
 #include "../../num/load.h"
 #include "../softmax_codes.h"
@@ -192,7 +193,7 @@ static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
     d = ti_tfl_rescale(m, d, &f, 1, 0, 0, TC_i32);
     d = ti_tfl_two(m, TC_OP_tosa_add, d, number(m, d, 32767));
     d = ti_tfl_rescale(m, d, &same, 1, 0, 0, TC_i16);
-    tc_val e = table513(m, d, 10.0 / 65535, 32767, exp);
+    tc_val e = table513(m, d, 10.0 / 65535, 32767, ti_exp);
     e = ti_tfl_widen(m, e, 0, 0);
     tc_val sum = reduced(m, TC_OP_tosa_reduce_sum, e);
     tc_val zeros = ti_b_tosa_clz(m, sum);

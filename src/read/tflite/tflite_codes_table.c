@@ -6,6 +6,7 @@
  * 1/128 interpolate the same way; the others are looked up among all 65536. */
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/fixed.h"
 #include "../../num/load.h"
 #include "tflite_scalar.h"
@@ -25,23 +26,23 @@ static int64_t held(const unary *u, int64_t v) { return ti_max_i64(u->lo, ti_min
 
 /* ---- in f32 ---- */
 
-static float do_tanh(float v, const unary *u) { return (void)u, tanhf(v); }
-static float do_logistic(float v, const unary *u) { return (void)u, 1.0f / (1.0f + expf(-v)); }
-static float do_exp(float v, const unary *u) { return (void)u, expf(v); }
-static float do_elu(float v, const unary *u) { return (void)u, v < 0.0f ? expm1f(v) : v; }
+static float do_tanh(float v, const unary *u) { return (void)u, (float)ti_tanh((double)v); }
+static float do_logistic(float v, const unary *u) { return (void)u, 1.0f / (1.0f + (float)ti_exp(-(double)v)); }
+static float do_exp(float v, const unary *u) { return (void)u, (float)ti_exp((double)v); }
+static float do_elu(float v, const unary *u) { return (void)u, v < 0.0f ? (float)ti_expm1((double)v) : v; }
 static float do_gelu(float v, const unary *u)
 {
-    return (void)u, 0.5f * v * erfcf(v * (float)-0.70710678118654752440);
+    return (void)u, 0.5f * v * (float)ti_erfc((double)(v * (float)-0.70710678118654752440));
 }
 static float do_gelu_tanh(float v, const unary *u)
 {
     const float k = (float)0.79788456080286535588;
-    return (void)u, 0.5f * v * (1.0f + tanhf(k * (v + 0.044715f * (v * v * v))));
+    return (void)u, 0.5f * v * (1.0f + (float)ti_tanh((double)(k * (v + 0.044715f * (v * v * v)))));
 }
 /* Not a number there: as far down as codes go. */
 static float do_log(float v, const unary *u)
 {
-    return v <= 0 ? u->ys * (float)(u->lo - u->yz) : logf(v);
+    return v <= 0 ? u->ys * (float)(u->lo - u->yz) : (float)ti_log((double)v);
 }
 static float do_rsqrt(float v, const unary *u)
 {

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "../../base/real.h"
 #include "../../num/fixed_exp.h"
 
 /* 2 / (1 + a), f_2, a f_0 in [0, 1): Newton's steps on 48/17 - 32/17 (1 + a) / 2. */
@@ -45,7 +46,7 @@ int16_t ti_tfl_tanh16(int16_t v, int whole)
  * middle of a step: s''(x) / (16 * 24^2). */
 static uint32_t sigmoid_at(uint32_t i)
 {
-    double s = 1 / (1 + exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
+    double s = 1 / (1 + ti_exp(-(double)i / 24)), bend = s * (1 - s) * (1 - 2 * s);
     return i >= 255 ? 65535 : (uint32_t)floor(65536 * (s - bend / (16 * 24 * 24)) + 0.5);
 }
 

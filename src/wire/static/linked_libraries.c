@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linked_libraries.c -- lazy_library.h for a command that is linked statically: the functions are
- * inside, and nothing is loaded.  oneDNN is not among them: kernels of our own compute instead. */
+ * inside, and nothing is loaded. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast.h -- which fast kernels this processor can run; detected once.
+/* isa.h -- which vector instructions this processor has; detected once.
  *
- * Every level gives the same bits as num/; tests run all levels of the machine. */
-#ifndef TC_FAST_H
-#define TC_FAST_H
+ * Every level gives the same bits; tests run all levels of the machine. */
+#ifndef TC_ISA_H
+#define TC_ISA_H
 
-#include "../base/base.h"
+#include "base.h"
 
 typedef enum tc_isa {
     TC_ISA_plain,  /* C alone */
@@ -18,7 +18,7 @@ typedef enum tc_isa {
 } tc_isa;
 
 /* The best level here, or the one named by TOSAC_ISA, if available. */
-tc_isa ti_fast_isa(void);
+tc_isa ti_isa(void);
 bool ti_isa_here(tc_isa isa);
 
 /* At least AVX-512 with VNNI. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fast.c -- see fast.h. */
+/* isa.c -- see isa.h. */
 #define _DEFAULT_SOURCE /* syscall() */
-#include "fast.h"
+#include "isa.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "../base/text.h"
+#include "text.h"
 
 #if defined(__linux__) && defined(TC_X86)
 #include <cpuid.h>
@@ -89,7 +89,7 @@ static void find_best(void)
         }
 }
 
-tc_isa ti_fast_isa(void)
+tc_isa ti_isa(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_best);
