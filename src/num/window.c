@@ -61,10 +61,10 @@ void ti_num_col2im(tc_call *call)
     int64_t count = tc_type_count(y), channels = count ? count / ti_window_plane(&w) : 0;
     memset(out, 0, (size_t)count * ti_work_size(work));
     if (work == TC_WORK_f32)
-        ti_scatter_f32(&w, in, channels, 0, ti_window_lines(&w), out);
+        scatter_f32(&w, in, channels, 0, ti_window_lines(&w), out);
     else if (work == TC_WORK_f64)
-        ti_scatter_f64(&w, in, channels, 0, ti_window_lines(&w), out);
+        scatter_f64(&w, in, channels, 0, ti_window_lines(&w), out);
     else
-        ti_scatter_i64(&w, in, channels, 0, ti_window_lines(&w), out);
+        scatter_i64(&w, in, channels, 0, ti_window_lines(&w), out);
     ti_work_done(call, 0, work, out);
 }

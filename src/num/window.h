@@ -55,12 +55,4 @@ void ti_gather_f64(const tc_window *w, const double *x, int64_t channels, int64_
 void ti_gather_i64(const tc_window *w, const uint64_t *x, int64_t channels, int64_t first,
                    int64_t lines, bool by_tap, uint64_t *col);
 
-/* The inverse, adding:  x[channel][input index] += col[(channel, tap)][position]. */
-void ti_scatter_f32(const tc_window *w, const float *col, int64_t channels, int64_t first,
-                    int64_t lines, float *x);
-void ti_scatter_f64(const tc_window *w, const double *col, int64_t channels, int64_t first,
-                    int64_t lines, double *x);
-void ti_scatter_i64(const tc_window *w, const uint64_t *col, int64_t channels, int64_t first,
-                    int64_t lines, uint64_t *x);
-
 #endif

@@ -35,8 +35,9 @@ void NAME(ti_gather)(const tc_window *w, const T *x, int64_t channels, int64_t f
                 }
 }
 
-void NAME(ti_scatter)(const tc_window *w, const T *col, int64_t channels, int64_t first,
-                      int64_t lines, T *x)
+/* The inverse of a gather, adding:  x[channel][input index] += col[(channel, tap)][position]. */
+static void NAME(scatter)(const tc_window *w, const T *col, int64_t channels, int64_t first,
+                          int64_t lines, T *x)
 {
     int64_t width = w->out[2], stride = w->stride[2];
     for (int64_t c = 0; c < channels; c++, x += ti_window_plane(w))
