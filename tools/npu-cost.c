@@ -70,7 +70,7 @@ static tc_status compare(tc_ctx *ctx, const char *file, const char *system, cons
     if (what == CHOOSE) {
         tc_npu_walk walk;
         ti_npu_walk_begin(&walk, p.machine, p.words);
-        ti_npu_cost_ops(&ctx->arena, p.machine, &s, choose, &walk, &cost);
+        ti_npu_cost_ops(&ctx->arena, p.machine, &s, false, choose, &walk, &cost);
     }
     if (wrong || !map)
         return ti_error(ctx, NULL, TC_E_FORMAT, "%s: %s", file,

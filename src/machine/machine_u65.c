@@ -2,11 +2,26 @@
 /* machine_u65.c -- Arm Ethos-U65: the U55 with another memory system. */
 #include "machine.h"
 
+const tc_npu_timing tc_timing_u65 = {.edge = 1,
+                                     .fixed = 160,
+                                     .sram_begin = 4,
+                                     .soft = 0.15,
+                                     .sram_share = 1,
+                                     .pulse = 1,
+                                     .weight_begin = 4,
+                                     .input_begin = 3,
+                                     .input_reads = 12,
+                                     .buffer_share = 0.9,
+                                     .copy_share = 0.9,
+                                     .flight = 2,
+                                     .copy_end = 1,
+                                     .stream_begin = 2};
+
 #define SIZE(macs_, config_, cores_, h_, w_, depth_, banks_, ...)                                  \
     {                                                                                              \
         .name = "ethos-u65-" #macs_, .product = TC_U65, .config = config_, .id = 0x10066001,       \
         .macs = macs_, .cores = cores_, .microblock = {{h_, w_, depth_}}, .most = {32, 64, 128},   \
-        .max_kernels = 2, .max_dmas = 2, .banks = banks_, .granule = {                             \
+        .max_kernels = 2, .max_dmas = 2, .banks = banks_, .timing = &tc_timing_u65, .granule = {                          \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
