@@ -7,14 +7,16 @@ const tc_npu_timing tc_timing_u65 = {.edge = 1,
                                      .sram_begin = 4,
                                      .soft = 0.15,
                                      .sram_share = 1,
+                                     .write_pulse = 1.1,
                                      .pulse = 1,
                                      .weight_begin = 4,
                                      .input_begin = 3,
-                                     .input_reads = 12,
+                                     .input_reads = 16,
                                      .buffer_share = 0.9,
                                      .copy_share = 0.9,
                                      .flight = 2,
                                      .copy_end = 1,
+                                     .first = 0,
                                      .stream_begin = 2};
 
 #define SIZE(macs_, config_, cores_, h_, w_, depth_, banks_, ...)                                  \

@@ -48,10 +48,14 @@ typedef struct tc_npu_timing {
     double weight_begin; /* latencies in series until an operation's weights are there */
     double weight_block; /* and of each block more */
     double input_begin;  /* the same of inputs */
-    double input_reads;  /* bursts of inputs under way */
+    double input_reads;  /* U55, U65: bursts of inputs under way */
+    double input_share;  /* U85: of the buffer for inputs that is under way */
+    double write_pulse;  /* as pulse, of writes */
     double buffer_share; /* of the buffers for weights that is under way; */
     double copy_share;   /* of those for copies */
     double flight;       /* U55, U65: requests under way, times this */
+    double first;        /* of the first block's fetch: computing begins after it */
+    double stall;        /* of the shorter of computing and fetching, that the longer does not hide */
     double copy_end;     /* latencies after a copy's last byte was asked for */
     double stream_begin; /* latencies until the first commands are there */
 } tc_npu_timing;
@@ -72,7 +76,7 @@ typedef struct tc_npu_machine {
     int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
     const tc_npu_timing *timing;
     int32_t decoded;                 /* U85: weights a cycle */
-    int32_t copy_words, weight_words; /* U85: of 16 bytes, that can be under way */
+    int32_t copy_words, weight_words, ifm_words; /* U85: of 16 bytes, that can be under way */
 } tc_npu_machine;
 
 /* How fast a memory is; system.h has the same in bytes a cycle. */

@@ -105,10 +105,11 @@ static void set_weights(const tc_npu_system *s, const tc_npu_op *op, tc_npu_job 
 }
 
 /* Rows, or columns, of the input that `n` of the output read. */
-static int32_t reach(int32_t n, int32_t stride, int32_t taps, int32_t dilation, bool upscaled)
+static double reach(int32_t n, int32_t stride, int32_t taps, int32_t dilation, bool upscaled,
+                    int32_t most)
 {
-    int64_t all = (int64_t)(n - 1) * stride + (int64_t)(taps - 1) * dilation + 1;
-    return (int32_t)ti_fewest((double)(upscaled ? all / 2 + 1 : all), INT32_MAX);
+    double all = (double)(n - 1) * stride + (double)(taps - 1) * dilation + 1;
+    return ti_fewest(upscaled ? floor(all / 2) + 1 : all, most);
 }
 
 static void set_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *j)
@@ -118,10 +119,18 @@ static void set_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *
     j->unit = ti_npu_unit(m, op);
     if (op->kind == TC_NPU_KIND_ELEMENTWISE || op->kind == TC_NPU_KIND_RESIZE)
         return;
-    j->in_h = reach(op->block.h < j->ofm.h ? op->block.h : j->ofm.h, k->stride_y, k->kh,
-                    k->dilation_y, k->upscale);
-    j->in_w = reach(op->block.w < j->ofm.w ? op->block.w : j->ofm.w, k->stride_x, k->kw,
-                    k->dilation_x, k->upscale);
+    for (int x = 0; x < 2; x++) {
+        int32_t n = x ? j->ofm.w : j->ofm.h, side = x ? op->block.w : op->block.h,
+                stride = x ? k->stride_x : k->stride_y, taps = x ? k->kw : k->kh,
+                dilation = x ? k->dilation_x : k->dilation_y, most = x ? j->ifm.w : j->ifm.h;
+        side = side > 0 && side < n ? side : n;
+        double full = reach(side, stride, taps, dilation, k->upscale, most),
+               rest = side > 0 && n % side
+                          ? reach(n % side, stride, taps, dilation, k->upscale, most)
+                          : 0;
+        *(x ? &j->in_w : &j->in_h) = (int32_t)full;
+        *(x ? &j->all_w : &j->all_h) = (side > 0 ? n / side : 1) * full + rest;
+    }
 }
 
 void ti_npu_job_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *j)

@@ -124,7 +124,8 @@ typedef struct tc_npu_job {
     tc_npu_job_map ifm, ifm2, ofm;
     tc_npu_block block, unit; /* unit: the microblock */
     int32_t kh, kw;           /* taps */
-    int32_t in_h, in_w;       /* rows and columns that a block reads */
+    int32_t in_h, in_w;       /* rows and columns that a block reads, */
+    double all_h, all_w;      /* and that all of them do, one after the other */
     bool part_kernel, sparse;
     double rate; /* cycles an element in the output stage, of all operations of a chain */
     /* Weights and scales: the memory that they are read from (-1: there are none). */

@@ -12,6 +12,7 @@ typedef struct tc_npu_time {
     double mac, out, decode, sram; /* cycles, all at the same time */
     double body, edge;             /* until the slowest has done its part; before and after it */
     double outside;                /* cycles of the memories outside; 0: it does not use them */
+    double lead;                   /* of those: until the first bytes are there */
     tc_npu_wait slowest;           /* of the body */
     double blocks;
     double macs;
@@ -53,7 +54,7 @@ void ti_npu_time_ops(const tc_npu_machine *m, const tc_npu_job *j, tc_npu_time *
 void ti_npu_time_memory(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                         tc_npu_time *t);
 /* time_memory.c: bytes a cycle of a copy; a latency as the model counts it. */
-double ti_npu_copy_rate(const tc_npu_machine *m, const tc_npu_system *s, int from, int to);
+double ti_npu_copy_rate(const tc_npu_machine *m, const tc_npu_system *s, int from);
 double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memory);
 /* All of them. */
 void ti_npu_time_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,

@@ -72,7 +72,7 @@ void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
     double fetch = j->ahead ? ti_most(t.outside - *slack, 0) : t.outside;
     double cycles = ti_most(own, fetch + t.edge);
     if (copied) { /* all but the first slice comes while those before are computed */
-        double rate = ti_npu_copy_rate(m, s, j->copied_from, j->weight_memory),
+        double rate = ti_npu_copy_rate(m, s, j->copied_from),
                latency = ti_npu_latency(m, s, j->copied_from),
                all = (j->weight_bytes + j->scale_bytes) / rate + latency,
                first = ti_fewest(j->first_bytes / rate + latency, all);
@@ -134,10 +134,9 @@ void ti_line_dma(tc_npu_line *l, const tc_npu_op *op)
 {
     const tc_npu_dma *d = &op->dma;
     const tc_npu_system *s = l->s;
-    int from = s->of_region[d->src_internal ? 1 : d->src_region],
-        to = s->of_region[d->dst_internal ? 1 : d->dst_region];
+    int from = s->of_region[d->src_internal ? 1 : d->src_region];
     double bytes = (double)d->bytes * (double)d->rows * (double)d->planes,
-           rate = ti_npu_copy_rate(l->m, s, from, to), begin = ti_most(l->now, l->copied);
+           rate = ti_npu_copy_rate(l->m, s, from), begin = ti_most(l->now, l->copied);
     if (l->made && !d->dst_internal)
         for (size_t i = 0; i < LINE_KERNELS && i < l->n_kernel; i++)
             if (touches(&l->kernel[i].op, d->dst_region, range_of(d->dst, d->bytes)))
@@ -177,9 +176,12 @@ void ti_line_kernel(tc_npu_line *l, const tc_npu_op *op, const tc_npu_job *j, tc
     double before = l->n_kernel ? l->kernel[(l->n_kernel - 1) % LINE_KERNELS].end : 0,
            begin = ti_most(l->now, before), end = begin + t.body + t.edge, fetched = 0, alone = 0;
     if (t.outside > 0) {
+        const tc_npu_timing *k = l->m->timing;
         alone = ti_most(l->now, l->fetched) + t.outside;
-        l->fetched = ti_most(j->ahead ? l->now : begin, l->fetched) + t.outside;
-        fetched = l->fetched + t.edge;
+        double from = ti_most(j->ahead ? l->now : begin, l->fetched);
+        l->fetched = from + t.outside;
+        fetched = ti_most(from + t.lead + t.body, l->fetched) + t.edge +
+                  k->stall * ti_fewest(t.body, t.outside - t.lead);
         end = ti_most(end, fetched);
     }
     tc_npu_wait wait = t.slowest;

@@ -16,24 +16,23 @@ double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memor
            (ti_is_outside(s, memory) ? m->timing->pulse : 1);
 }
 
-/* Bytes outside that weights, or copies, have under way. */
-static double flight(const tc_npu_machine *m, const tc_npu_port *p, int32_t words)
+/* Bytes outside that weights, or copies, have under way: the buffer's, or what requests carry. */
+static double flight(const tc_npu_machine *m, const tc_npu_port *p, double words, double share)
 {
     double reads = p->max_reads > 0 ? p->max_reads : 1e6, all = reads * BURST;
     if (m->product != TC_U85)
-        return all * m->timing->flight;
-    return words > 0 ? ti_fewest(16.0 * words, all) : all;
+        return all * m->timing->flight * share;
+    return words > 0 ? ti_fewest(16.0 * words * share, all) : all;
 }
 
-double ti_npu_copy_rate(const tc_npu_machine *m, const tc_npu_system *s, int from, int to)
+double ti_npu_copy_rate(const tc_npu_machine *m, const tc_npu_system *s, int from)
 {
     const tc_npu_port *p = &s->memory[from];
     double latency = ti_most(ti_npu_latency(m, s, from), 1);
-    (void)to;
     if (!ti_is_outside(s, from))
         return p->bytes_per_cycle / 2;
     return ti_fewest(p->bytes_per_cycle,
-                     flight(m, p, m->copy_words) * m->timing->copy_share / latency);
+                     flight(m, p, m->copy_words, m->timing->copy_share) / latency);
 }
 
 /* ---- bytes ---- */
@@ -55,9 +54,32 @@ static bool is_scalar(const tc_npu_job_map *m)
 
 typedef struct traffic {
     double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES];
-    double bursts; /* of inputs from outside */
+    double waits;  /* inputs from outside: requests, by how many of them are under way */
+    double again;  /* of those: what is read again, its room being too small, and hides nowhere */
+    double pieces; /* requests of results that go outside */
     bool input;    /* there are any */
 } traffic;
+
+/* Of so many bytes in runs that are contiguous, as many requests as they take. */
+static double requests(double runs, double run)
+{
+    return runs * ti_up(run, BURST);
+}
+
+/* A request for inputs: the shorter it is, the more of them fill the buffer; outside there may be
+ * fewer. */
+static void ask(const tc_npu_machine *m, const tc_npu_port *p, double runs, double run, traffic *t)
+{
+    const tc_npu_timing *k = m->timing;
+    double under_way = p->max_reads > 0 ? p->max_reads : 1e6;
+    if (m->ifm_words > 0)
+        under_way = ti_fewest(under_way,
+                              k->input_share * 16 * m->ifm_words / ti_fewest(ti_most(run, 16), BURST));
+    else
+        under_way = ti_fewest(under_way, k->input_reads);
+    t->input = true;
+    t->waits += requests(runs, run) / under_way;
+}
 
 /* U85 keeps inputs over the blocks of channels as far as its memory for them reaches (ad 276 -> 240:
  * 26,699 beats, 25,460 so); U55 and U65 read them again for each. */
@@ -78,17 +100,23 @@ static void window_reads(const tc_npu_machine *m, const tc_npu_system *s, const 
     const tc_npu_job_map *i = &j->ifm;
     if (!i->counted)
         return;
-    double h = ti_fewest(i->h, j->in_h), w = ti_fewest(i->w, j->in_w),
-           times = ti_npu_cut_of(j).plane * again(m, j, h, w);
-    double parts = ti_up(j->kh, 8) * ti_up(j->kw, 8);
-    t->read[i->memory] += bytes_of(m, i, h, w, i->c) * times * parts;
-    if (ti_is_outside(s, i->memory)) {
-        double wide = i->bits / 8.0;
-        t->input = true;
-        t->bursts += times * h *
-                     (i->format == TC_NHCWB16 ? ti_up(i->c, 16) * ti_up(w * 16 * wide, BURST)
-                                              : ti_up(w * i->c * wide, BURST));
-    }
+    double times = again(m, j, j->in_h, j->in_w) * ti_up(j->kh, 8) * ti_up(j->kw, 8),
+           wide = i->bits / 8.0, across = j->all_w / ti_most(j->in_w, 1), w = j->in_w;
+    t->read[i->memory] += bytes_of(m, i, j->all_h * across, w, i->c) * times;
+    if (!ti_is_outside(s, i->memory))
+        return;
+    bool by_channel = j->work == TC_WORK_DEPTHWISE || j->work == TC_WORK_POOL;
+    double before = t->waits, more = again(m, j, j->in_h, j->in_w);
+    double rows = times * j->all_h * across;
+    if (i->format == TC_NHCWB16)
+        ask(m, &s->memory[i->memory], rows * ti_up(i->c, 16), w * 16 * wide, t);
+    else if (by_channel && j->block.depth < i->c) /* pieces of every pixel */
+        ask(m, &s->memory[i->memory], rows * w * ti_up(i->c, j->block.depth), j->block.depth * wide,
+            t);
+    else
+        ask(m, &s->memory[i->memory], rows, w * i->c * wide, t);
+    if (m->product == TC_U85)
+        t->again += (t->waits - before) * (1 - 1 / more);
 }
 
 /* U55 and U65 read a smaller operand again and again; from outside in whole bursts, however few of
@@ -110,10 +138,22 @@ static void operand_read(const tc_npu_machine *m, const tc_npu_system *s, const 
     } else
         bytes = bytes_of(m, i, i->h, i->w, i->c);
     t->read[i->memory] += bytes;
-    if (ti_is_outside(s, i->memory)) {
-        t->input = true;
-        t->bursts += ti_up((double)i->h * i->w * i->c * wide, BURST);
-    }
+    if (ti_is_outside(s, i->memory))
+        ask(m, &s->memory[i->memory], 1, (double)i->h * i->w * i->c * wide, t);
+}
+
+/* Results: bricks as rows, else 16 channels of a pixel at a time (single layers in DRAM, 36 pixels:
+ * 5,909 cycles whatever their shape). */
+static void write_map(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job_map *o,
+                      traffic *t)
+{
+    double wide = o->bits / 8.0;
+    t->written[o->memory] += bytes_of(m, o, o->h, o->w, o->c);
+    if (!ti_is_outside(s, o->memory))
+        return;
+    t->pieces += o->format == TC_NHCWB16
+                     ? requests((double)o->h * ti_up(o->c, 16), o->w * 16 * wide)
+                     : (double)o->h * o->w * ti_up(o->c * wide, 16);
 }
 
 static void map_flow(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
@@ -125,11 +165,10 @@ static void map_flow(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
         window_reads(m, s, j, t);
     operand_read(m, s, j, &j->ifm2, t);
     if (j->ofm.counted)
-        t->written[j->ofm.memory] += bytes_of(m, &j->ofm, j->ofm.h, j->ofm.w, j->ofm.c);
+        write_map(m, s, &j->ofm, t);
     for (int32_t i = 0; i < j->n_more; i++)
         if (j->more_written[i])
-            t->written[j->more[i].memory] +=
-                bytes_of(m, &j->more[i], j->more[i].h, j->more[i].w, j->more[i].c);
+            write_map(m, s, &j->more[i], t);
         else
             operand_read(m, s, j, &j->more[i], t);
 }
@@ -158,25 +197,32 @@ static double sram_cycles(const tc_npu_machine *m, const tc_npu_port *p, double 
 /* Weights cost latencies in series and what their buffer lets through; inputs likewise, by channels
  * of their own; all of them share the bandwidth. */
 static double outside_cycles(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
-                             const traffic *f, int memory)
+                             const traffic *f, int memory, double *lead)
 {
     const tc_npu_timing *k = m->timing;
     const tc_npu_port *p = &s->memory[memory];
     tc_npu_cut cut = ti_npu_cut_of(j);
     double latency = ti_npu_latency(m, s, memory), t = 0;
-    double reads = p->max_reads > 0 ? p->max_reads : 1e6;
+    if (j->weight_memory == memory || (j->scale_memory == memory && j->scale_bytes > 0))
+        *lead = ti_most(*lead, latency * k->weight_begin);
+    t = *lead;
     if (j->weight_memory == memory)
-        t = latency * (k->weight_begin + k->weight_block * (cut.depth * cut.plane - 1)) +
-            (j->weight_bytes + j->scale_bytes) * cut.plane * latency /
-                (flight(m, p, m->weight_words) * k->buffer_share);
-    else if (j->scale_memory == memory && j->scale_bytes > 0)
-        t = latency * k->weight_begin;
-    if (f->input)
-        t = ti_most(t, latency * (j->work == TC_WORK_ELEMENTWISE ? 1 : k->input_begin) +
-                           f->bursts * latency / ti_fewest(k->input_reads, reads));
-    t = ti_most(t, (f->read[memory] + f->written[memory]) / p->bytes_per_cycle);
-    double writes = p->max_writes > 0 ? p->max_writes : 32;
-    return ti_most(t, f->written[memory] * p->write_latency * k->pulse / (BURST * writes));
+        t += latency * k->weight_block * (cut.depth * cut.plane - 1) +
+             (j->weight_bytes + j->scale_bytes) * cut.plane * latency /
+                 flight(m, p, m->weight_words, k->buffer_share);
+    if (f->input) {
+        double begin = latency * (j->work == TC_WORK_ELEMENTWISE ? 1 : k->input_begin);
+        *lead = ti_most(*lead, begin + f->again * latency);
+        t = ti_most(t, begin + f->waits * latency);
+    }
+    t = ti_most(t, f->read[memory] / p->bytes_per_cycle);
+    *lead += k->first * ti_most(t - *lead, 0) / (cut.depth * cut.plane);
+    if (f->written[memory] > 0) { /* results go from the first block on */
+        double writes = p->max_writes > 0 ? p->max_writes : 32;
+        t = ti_most(t, t / (cut.depth * cut.plane) +
+                           f->pieces * p->write_latency * k->write_pulse / writes);
+    }
+    return ti_most(t, (f->read[memory] + f->written[memory]) / p->bytes_per_cycle);
 }
 
 void ti_npu_time_memory(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
@@ -195,7 +241,7 @@ void ti_npu_time_memory(const tc_npu_machine *m, const tc_npu_system *s, const t
         t->read[i] = f.read[i];
         t->written[i] = f.written[i];
         bool out = ti_is_outside(s, i);
-        t->busy[i] = out ? outside_cycles(m, s, j, &f, i)
+        t->busy[i] = out ? outside_cycles(m, s, j, &f, i, &t->lead)
                          : sram_cycles(m, &s->memory[i], f.read[i], f.written[i]);
         double *to = out ? &t->outside : &t->sram;
         *to = ti_most(*to, t->busy[i]);
