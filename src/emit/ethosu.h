@@ -39,6 +39,7 @@ typedef struct tc_ethosu_job {
     tc_bytes payload;
     int64_t scratch, fast_scratch, weights; /* bytes */
     double cycles, macs, sram_kib, inferences_per_second;
+    double cycles_low, cycles_high; /* the band; 0: the maker gave no more than cycles */
     tc_bytes notes;      /* Vela's debug database, where it was asked for */
     const char *version; /* of its maker: "5.2.0"; NULL: it does not say */
     bool refused;        /* the maker did not take the region, or died of it */

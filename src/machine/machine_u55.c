@@ -40,6 +40,9 @@ static const tc_npu_setup systems[] = {
      {{1.0, 32, 32, 32, 8, 8, 1}, {0.0625, 128, 64, 0, 2, 0, 1}}},
     {"Ethos_U55_High_End_Embedded", 500, {"Sram", "OffChipFlash"},
      {{1.0, 32, 32, 32, 4, 4, 1}, {0.125, 128, 64, 0, 2, 0, 1}}},
+    /* The timing adapters of Arm's simulator, as the ML embedded evaluation kit sets them. */
+    {"FVP_U55_High_End", 500, {"Sram", "OffChipFlash"},
+     {{1.0, 32, 32, 32, 8, 8, 1}, {0.125, 128, 64, 0, 2, 0, 1}}},
 };
 
 const tc_machine tc_machine_u55 = {

@@ -45,6 +45,9 @@ static const tc_npu_setup systems[] = {
      {{1.0, 32, 32, 32, 16, 16, 1}, {0.234375, 128, 500, 250, 24, 12, 1}}},
     {"Ethos_U65_Client_Server", 1000, {"Sram", "Dram"},
      {{1.0, 32, 32, 32, 16, 16, 1}, {0.75, 128, 500, 250, 24, 12, 1}}},
+    /* The timing adapters of Arm's simulator, as the ML embedded evaluation kit sets them. */
+    {"FVP_U65_High_End", 1000, {"Sram", "Dram"},
+     {{1.0, 32, 32, 32, 16, 16, 1}, {0.234375, 128, 500, 250, 24, 12, 1}}},
 };
 
 const tc_machine tc_machine_u65 = {

@@ -43,12 +43,22 @@ static const tc_npu_setup systems[] = {
      {{1.0, 64, 8, 8, 8, 8, 2}, {0.0625, 128, 32, 0, 2, 0, 1}}},
     {"Ethos_U85_SYS_Flash_High", 500, {"Sram", "OffChipFlash"},
      {{1.0, 64, 32, 32, 8, 8, 2}, {0.0625, 128, 64, 0, 2, 0, 1}}},
+    /* Vela's file has 500 and 250 here, which is for 1 GHz; Arm's simulator runs with these. */
     {"Ethos_U85_SYS_DRAM_Low", 500, {"Sram", "Dram"},
-     {{1.0, 64, 16, 16, 8, 8, 2}, {0.46875, 128, 500, 250, 24, 12, 1}}},
+     {{1.0, 64, 16, 16, 8, 8, 2}, {0.46875, 128, 250, 125, 24, 12, 1}}},
     {"Ethos_U85_SYS_DRAM_Mid", 1000, {"Sram", "Dram"},
      {{1.0, 64, 32, 32, 8, 8, 2}, {0.75, 128, 500, 250, 64, 32, 1}}},
     {"Ethos_U85_SYS_DRAM_High", 1000, {"Sram", "Dram"},
      {{1.0, 64, 32, 32, 8, 8, 4}, {0.75, 128, 500, 250, 64, 32, 2}}},
+    /* The timing adapters of Arm's simulator, as the ML embedded evaluation kit sets them. */
+    {"FVP_U85_Low", 500, {"Sram", "Dram"},
+     {{1.0, 64, 16, 16, 8, 8, 2}, {0.46875, 128, 250, 125, 24, 12, 1}}},
+    {"FVP_U85_Mid_512", 1000, {"Sram", "Dram"},
+     {{1.0, 64, 32, 32, 8, 8, 2}, {0.75, 128, 500, 250, 0, 32, 1}}},
+    {"FVP_U85_Mid_1024", 1000, {"Sram", "Dram"},
+     {{1.0, 64, 32, 32, 8, 8, 2}, {0.75, 128, 500, 250, 0, 32, 2}}},
+    {"FVP_U85_High_2048", 1000, {"Sram", "Dram"},
+     {{1.0, 64, 32, 32, 8, 8, 4}, {0.75, 128, 500, 250, 0, 32, 2}}},
 };
 
 const tc_machine tc_machine_u85 = {

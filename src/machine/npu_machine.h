@@ -82,7 +82,9 @@ typedef struct tc_npu_machine {
 /* How fast a memory is; system.h has the same in bytes a cycle. */
 typedef struct tc_npu_speed {
     double scale; /* of the accelerator's clock */
-    int32_t burst, read_latency, write_latency, max_reads, max_writes, ports;
+    int32_t burst, read_latency, write_latency;
+    int32_t max_reads, max_writes; /* 0: any number */
+    int32_t ports;
 } tc_npu_speed;
 
 /* A system around an Ethos-U: its clock, and the memory of each port. */

@@ -15,6 +15,7 @@ void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
     to->macs += more->macs;
     to->off += more->off;
     to->off2 += more->off2;
+    to->unmeasured += more->unmeasured;
     for (int i = 0; i < TC_NPU_MEMORIES; i++) {
         to->access[i] += more->access[i];
         to->read[i] += more->read[i];

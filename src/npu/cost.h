@@ -22,6 +22,7 @@ typedef struct tc_npu_cost {
     double macs; /* multiplications that count: of windows and products */
     double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES]; /* bytes over the ports, in whole words */
     double off, off2; /* what its band comes from: time_band.c */
+    double unmeasured; /* of its cycles: of operations whose kind was measured nowhere */
 } tc_npu_cost;
 
 /* Between these the cycles of the machine are expected, nine times of ten. */
@@ -29,6 +30,8 @@ typedef struct tc_npu_band {
     double low, high;
 } tc_npu_band;
 tc_npu_band ti_npu_band(const tc_npu_cost *cost);
+/* "0.54 to 0.66 M" */
+const char *ti_npu_band_text(tc_arena *arena, double low, double high);
 
 /* What an operation waits for: what determines when it ends. */
 typedef enum tc_npu_wait {

@@ -181,7 +181,7 @@ void ti_line_kernel(tc_npu_line *l, const tc_npu_op *op, const tc_npu_job *j, tc
         double from = ti_most(j->ahead ? l->now : begin, l->fetched);
         l->fetched = from + t.outside;
         fetched = ti_most(from + t.lead + t.body, l->fetched) + t.edge +
-                  k->stall * ti_fewest(t.body, t.outside - t.lead);
+                  k->stall * ti_fewest(t.body, t.streamed);
         end = ti_most(end, fetched);
     }
     tc_npu_wait wait = t.slowest;

@@ -197,19 +197,19 @@ static double sram_cycles(const tc_npu_machine *m, const tc_npu_port *p, double 
 /* Weights cost latencies in series and what their buffer lets through; inputs likewise, by channels
  * of their own; all of them share the bandwidth. */
 static double outside_cycles(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
-                             const traffic *f, int memory, double *lead)
+                             const traffic *f, int memory, tc_npu_time *part)
 {
     const tc_npu_timing *k = m->timing;
     const tc_npu_port *p = &s->memory[memory];
     tc_npu_cut cut = ti_npu_cut_of(j);
-    double latency = ti_npu_latency(m, s, memory), t = 0;
+    double latency = ti_npu_latency(m, s, memory), t, *lead = &part->lead;
     if (j->weight_memory == memory || (j->scale_memory == memory && j->scale_bytes > 0))
         *lead = ti_most(*lead, latency * k->weight_begin);
-    t = *lead;
     if (j->weight_memory == memory)
-        t += latency * k->weight_block * (cut.depth * cut.plane - 1) +
-             (j->weight_bytes + j->scale_bytes) * cut.plane * latency /
-                 flight(m, p, m->weight_words, k->buffer_share);
+        part->streamed = latency * k->weight_block * (cut.depth * cut.plane - 1) +
+                         (j->weight_bytes + j->scale_bytes) * cut.plane * latency /
+                             flight(m, p, m->weight_words, k->buffer_share);
+    t = *lead + part->streamed;
     if (f->input) {
         double begin = latency * (j->work == TC_WORK_ELEMENTWISE ? 1 : k->input_begin);
         *lead = ti_most(*lead, begin + f->again * latency);
@@ -241,7 +241,7 @@ void ti_npu_time_memory(const tc_npu_machine *m, const tc_npu_system *s, const t
         t->read[i] = f.read[i];
         t->written[i] = f.written[i];
         bool out = ti_is_outside(s, i);
-        t->busy[i] = out ? outside_cycles(m, s, j, &f, i, &t->lead)
+        t->busy[i] = out ? outside_cycles(m, s, j, &f, i, t)
                          : sram_cycles(m, &s->memory[i], f.read[i], f.written[i]);
         double *to = out ? &t->outside : &t->sram;
         *to = ti_most(*to, t->busy[i]);

@@ -8,6 +8,8 @@
 #include "../read/pte_needs.h"
 #include "../target/cortexm_call.h"
 
+#include <math.h>
+
 tc_region_border ti_border_of(const tc_region *region)
 {
     tc_region_border b = {0};
@@ -104,8 +106,11 @@ static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
     ti_json_open(out, job->own ? "own" : "vela", '{');
     if (job->version)
         ti_json_put_text(out, "version", job->version);
-    tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
-                TC_J("sram_kib", job->sram_kib),
+    tc_json_put(out, TC_J("cycles", job->cycles));
+    if (job->cycles_high > 0)
+        tc_json_put(out, TC_J("cycles_low", rint(job->cycles_low)),
+                    TC_J("cycles_high", rint(job->cycles_high)));
+    tc_json_put(out, TC_J("macs", job->macs), TC_J("sram_kib", job->sram_kib),
                 TC_J("inferences_per_second", job->inferences_per_second),
                 TC_J("scratch", job->scratch), TC_J("fast_scratch", job->fast_scratch),
                 TC_J("weights", job->weights), TC_J("payload", job->payload.size));
@@ -238,11 +243,13 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 /* "; Vela: 621861 cycles, 270 KiB of SRAM": of all regions, and who made them. */
 static void put_costs(const tc_compiled *c, tc_buf *out)
 {
-    double cycles = 0, sram = 0;
+    double cycles = 0, low = 0, high = 0, sram = 0;
     size_t own = 0;
     for (size_t i = 0; i < c->n_region; i++) {
         own += c->jobs[i].own;
         cycles += c->jobs[i].cycles;
+        low += c->jobs[i].cycles_low;
+        high += c->jobs[i].cycles_high;
         sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
     }
     if (own == c->n_region)
@@ -251,7 +258,10 @@ static void put_costs(const tc_compiled *c, tc_buf *out)
         ti_buf_printf(out, "; own back end (%zu) and Vela (%zu)", own, c->n_region - own);
     else
         ti_buf_printf(out, "; Vela");
-    ti_buf_printf(out, ": %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    ti_buf_printf(out, ": %.0f cycles", cycles);
+    if (high > 0)
+        ti_buf_printf(out, " (%s)", ti_npu_band_text(&c->module->ctx->arena, low, high));
+    ti_buf_printf(out, ", %.0f KiB of SRAM", sram);
 }
 
 /* "; 26 calls of cortex_m:: (ExecuTorch 1.4), 10 of other kernels" */
