@@ -13,6 +13,7 @@ typedef struct tc_npu_time {
     double body, edge;             /* until the slowest has done its part; before and after it */
     double outside;                /* cycles of the memories outside; 0: it does not use them */
     double lead;                   /* of those: until the first bytes are there */
+    double ahead;                  /* of those: that can be spent before it begins */
     double streamed;               /* and of weights as they come */
     tc_npu_wait slowest;           /* of the body */
     double blocks;

@@ -69,8 +69,11 @@ void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
     ti_npu_time_job(m, s, &job, &t);
     double slices = copied && j->slices > 1 ? j->slices : 1;
     double own = t.body + t.edge * slices;
-    double fetch = j->ahead ? ti_most(t.outside - *slack, 0) : t.outside;
-    double cycles = ti_most(own, fetch + t.edge);
+    double ahead = j->ahead ? ti_fewest(*slack, t.ahead) : 0, fetch = t.outside - ahead;
+    double cycles = own;
+    if (t.outside > 0)
+        cycles = ti_most(own, ti_most(t.lead - ahead + t.body, fetch) + t.edge * slices +
+                                  m->timing->stall * ti_fewest(t.body, t.streamed));
     if (copied) { /* all but the first slice comes while those before are computed */
         double rate = ti_npu_copy_rate(m, s, j->copied_from),
                latency = ti_npu_latency(m, s, j->copied_from),
@@ -179,7 +182,8 @@ void ti_line_kernel(tc_npu_line *l, const tc_npu_op *op, const tc_npu_job *j, tc
         const tc_npu_timing *k = l->m->timing;
         alone = ti_most(l->now, l->fetched) + t.outside;
         double from = ti_most(j->ahead ? l->now : begin, l->fetched);
-        l->fetched = from + t.outside;
+        /* Ahead are the latencies in series, and what the buffers hold. */
+        l->fetched = ti_most(from, begin - t.ahead) + t.outside;
         fetched = ti_most(from + t.lead + t.body, l->fetched) + t.edge +
                   k->stall * ti_fewest(t.body, t.streamed);
         end = ti_most(end, fetched);

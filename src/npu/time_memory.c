@@ -216,6 +216,7 @@ static double outside_cycles(const tc_npu_machine *m, const tc_npu_system *s, co
         t = ti_most(t, begin + f->waits * latency);
     }
     t = ti_most(t, f->read[memory] / p->bytes_per_cycle);
+    part->ahead = ti_most(part->ahead, ti_fewest(*lead + latency, t));
     *lead += k->first * ti_most(t - *lead, 0) / (cut.depth * cut.plane);
     if (f->written[memory] > 0) { /* results go from the first block on */
         double writes = p->max_writes > 0 ? p->max_writes : 32;
