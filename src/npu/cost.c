@@ -230,8 +230,8 @@ typedef struct stream {
     tc_npu_op first, last;
     tc_npu_job job;
     bool open;
-    size_t at; /* of its first operation in `out` */
-    double told; /* of the time line, that operations have */
+    size_t at;          /* of its first operation in `out` */
+    tc_npu_cost copied; /* bytes of copies whose kernel is yet to come */
 } stream;
 
 static tc_npu_op_cost *list(stream *s, const tc_npu_op *op)
@@ -252,6 +252,8 @@ static void close_job(stream *s)
     o->cause = s->m->product != TC_U85 && exchanges(&s->first)
                    ? TC_CAUSE_TRANSPOSE
                    : ti_npu_cost_cause(s->m, s->s, &s->job, o->wait, &o->cost);
+    ti_npu_cost_add(&o->cost, &s->copied);
+    s->copied = (tc_npu_cost){0};
     ti_npu_cost_add(&s->out->total, &o->cost);
 }
 
@@ -275,12 +277,11 @@ static void kernel(stream *s, const tc_npu_op *op)
     s->job.ahead = s->job.ahead || s->line.made;
 }
 
-/* Copies of constants are part of what waits for them; others are operations. */
+/* Copies of constants are part of the kernel that follows; others are operations. */
 static void dma(stream *s, const tc_npu_op *op)
 {
     const tc_npu_dma *d = &op->dma;
     close_job(s);
-    double before = s->line.last;
     ti_line_dma(&s->line, op);
     double bytes = (double)d->bytes * (double)d->rows * (double)d->planes;
     tc_npu_cost cost = {0};
@@ -288,15 +289,29 @@ static void dma(stream *s, const tc_npu_op *op)
         cost.read[s->s->of_region[d->src_region]] += bytes;
     if (!d->dst_internal)
         cost.written[s->s->of_region[d->dst_region]] += bytes;
-    ti_npu_cost_add(&s->out->total, &cost);
-    (void)before;
     if (d->dst_internal || d->src_internal ||
-        (d->src_region == 0 && !d->src_indexed && !d->dst_indexed))
+        (d->src_region == 0 && !d->src_indexed && !d->dst_indexed)) {
+        ti_npu_cost_add(&s->copied, &cost);
         return;
+    }
     tc_npu_op_cost *o = list(s, op);
     o->cost = cost;
     o->wait = TC_WAIT_DMA;
     o->cause = TC_CAUSE_COPY;
+    ti_npu_cost_add(&s->out->total, &cost);
+}
+
+/* Copies that nothing waits for are the last operation's. */
+static void end(stream *s)
+{
+    tc_npu_stream_cost *out = s->out;
+    close_job(s);
+    tc_npu_cost rest = s->copied;
+    rest.cycles = ti_most(s->line.last - out->total.cycles, 0);
+    if (!out->n_op)
+        return;
+    ti_npu_cost_add(&out->op[out->n_op - 1].cost, &rest);
+    ti_npu_cost_add(&out->total, &rest);
 }
 
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
@@ -316,9 +331,7 @@ void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_np
             ti_line_wait(&s.line, &op);
         }
     }
-    close_job(&s);
-    if (s.line.last > out->total.cycles)
-        out->total.cycles = s.line.last;
+    end(&s);
 }
 
 static bool walk_on(void *user, tc_npu_op *op)

@@ -138,6 +138,9 @@ void ti_line_dma(tc_npu_line *l, const tc_npu_op *op)
     const tc_npu_dma *d = &op->dma;
     const tc_npu_system *s = l->s;
     int from = s->of_region[d->src_internal ? 1 : d->src_region];
+    size_t most = (size_t)l->m->max_dmas;
+    if (l->n_dma >= most) /* its registers have room when an earlier one has ended */
+        l->now = ti_most(l->now, l->dma[(l->n_dma - most) % LINE_DMAS].end);
     double bytes = (double)d->bytes * (double)d->rows * (double)d->planes,
            rate = ti_npu_copy_rate(l->m, s, from), begin = ti_most(l->now, l->copied);
     if (l->made && !d->dst_internal)
