@@ -229,20 +229,6 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
 /* Commands and waits of an operation more, which the cost model does not know. */
 static const double setup = 100;
 
-/* Whether BLOCKDEP will let operation i begin before the kernel before it has ended: that kernel's
- * first blocks must be enough to begin with. */
-static bool begins_ahead(const tc_hw *hw, size_t i)
-{
-    const tc_hw_op *op = &hw->op[i], *last = i ? op - 1 : NULL;
-    if (!last || !ti_npu_is_kernel(last->op.kind))
-        return last != NULL;
-    if (op->ifm.root != last->ofm.root && op->ifm2.root != last->ofm.root)
-        return true;
-    tc_npu_block b = last->op.block;
-    bool plane = b.h < last->op.ofm.h || b.w < last->op.ofm.w, deep = b.depth < last->op.ofm.c;
-    return op->op.kind == TC_NPU_KIND_CONV ? plane && !deep : plane || deep;
-}
-
 /* Cycles of operation i and its chain; slack: of the one before, then its own. */
 static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
 {
@@ -258,7 +244,7 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
         op[n++] = from->weight ? priced(hw, from, which != HERE) : from->op;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
-    job.ahead = begins_ahead(hw, i);
+    job.ahead = false; /* waits for copies keep the machine from asking for weights ahead */
     int32_t c = op->ofm.c;
     if (hw->op[i].weight && step < c) {
         job.slices = (c + step - 1) / step;

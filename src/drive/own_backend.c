@@ -313,7 +313,7 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
     const char *wrong = ti_npu_cost_stream(&ctx->arena, &p, &system, &cost);
     if (wrong)
         return ti_bug(ctx, loc, "the stream of our own back end is not one: %s", wrong);
-    job->cycles = cost.total.cycles;
+    job->cycles = rint(cost.total.cycles);
     tc_npu_band band = ti_npu_band(&cost.total);
     job->cycles_low = band.low;
     job->cycles_high = band.high;

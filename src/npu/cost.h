@@ -139,10 +139,11 @@ typedef struct tc_npu_job {
     tc_npu_job_map more[TC_NPU_JOB_MAPS];
     bool more_written[TC_NPU_JOB_MAPS];
     int32_t n_more;
-    /* Of a candidate whose weights are copied to `weight_memory` first; -1: they are not. */
+    /* Of a candidate: slices of so many channels, each an operation; weights that are copied to
+       `weight_memory` first (-1: they are not). */
+    int32_t slices, slice_depth;
     int8_t copied_from;
-    double first_bytes;          /* of the first slice, scales too */
-    int32_t slices, slice_depth; /* of channels */
+    double first_bytes; /* of the first slice, scales too */
 } tc_npu_job;
 
 /* The job that n operations begin with: the first one, and on U85 those that are chained to it; how

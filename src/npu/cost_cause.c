@@ -15,7 +15,8 @@ static tc_npu_cause of_memory(const tc_npu_system *s, const tc_npu_job *j, tc_np
 {
     bool apart = s->of_region[0] != s->of_region[1];
     if (wait == TC_WAIT_SRAM)
-        return TC_CAUSE_MEMORY;
+        return j->weight_bytes > (double)j->ifm.h * j->ifm.w * j->ifm.c ? TC_CAUSE_WEIGHTS
+                                                                         : TC_CAUSE_MEMORY;
     if (j->weight_memory >= 0)
         return wait == TC_WAIT_DMA || j->weight_memory != j->ifm.memory || !apart
                    ? TC_CAUSE_WEIGHTS

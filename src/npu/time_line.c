@@ -58,31 +58,64 @@ static void count(const tc_npu_machine *m, const tc_npu_job *j, const tc_npu_tim
     ti_npu_doubt(m, j, wait, out);
 }
 
+/* One of the operations that slices of channels are: each reads the input again. */
+static tc_npu_job slice_of(const tc_npu_job *j)
+{
+    tc_npu_job one = *j;
+    double share = (double)j->slice_depth / j->ofm.c;
+    one.ofm.c = j->slice_depth;
+    one.block.depth = one.block.depth < one.ofm.c ? one.block.depth : one.ofm.c;
+    one.ifm.c = j->work == TC_WORK_DEPTHWISE ? one.ofm.c : one.ifm.c;
+    one.weight_bytes *= share;
+    one.scale_bytes *= share;
+    return one;
+}
+
+static void multiply(tc_npu_time *t, double n)
+{
+    t->mac *= n;
+    t->out *= n;
+    t->decode *= n;
+    t->macs *= n;
+    t->body *= n;
+    t->edge *= n;
+    t->outside *= n;
+    t->lead *= n;
+    t->ahead *= n;
+    t->streamed *= n;
+    for (int i = 0; i < TC_NPU_MEMORIES; i++) {
+        t->read[i] *= n;
+        t->written[i] *= n;
+        t->busy[i] *= n;
+    }
+}
+
 void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                      double *slack, tc_npu_cost *out)
 {
     tc_npu_time t;
-    tc_npu_job job = *j;
-    bool copied = j->copied_from >= 0 && j->weight_memory >= 0;
-    if (copied && j->slices > 1)
-        job.block.depth = job.block.depth < j->slice_depth ? job.block.depth : j->slice_depth;
-    ti_npu_time_job(m, s, &job, &t);
-    double slices = copied && j->slices > 1 ? j->slices : 1;
-    double own = t.body + t.edge * slices;
-    double ahead = j->ahead ? ti_fewest(*slack, t.ahead) : 0, fetch = t.outside - ahead;
-    double cycles = own;
+    bool copied = j->copied_from >= 0 && j->weight_memory >= 0, cut = j->slices > 1;
+    double slices = cut ? (double)j->ofm.c / j->slice_depth : 1;
+    tc_npu_job one = cut ? slice_of(j) : *j;
+    ti_npu_time_job(m, s, &one, &t);
+    multiply(&t, slices);
+    double own = t.body + t.edge, ahead = j->ahead ? ti_fewest(*slack, t.ahead) : 0, cycles = own;
     if (t.outside > 0)
-        cycles = ti_most(own, ti_most(t.lead - ahead + t.body, fetch) + t.edge * slices +
+        cycles = ti_most(own, ti_most(t.lead - ahead + t.body, t.outside - ahead) + t.edge +
                                   m->timing->stall * ti_fewest(t.body, t.streamed));
     if (copied) { /* all but the first slice comes while those before are computed */
         double rate = ti_npu_copy_rate(m, s, j->copied_from),
                latency = ti_npu_latency(m, s, j->copied_from),
-               all = (j->weight_bytes + j->scale_bytes) / rate + latency,
+               each = m->max_dmas > 1 ? 1 : slices, /* that are not under way at a time */
+               all = (j->weight_bytes + j->scale_bytes) / rate + latency * each,
                first = ti_fewest(j->first_bytes / rate + latency, all);
         double begin = ti_most(first - *slack, 0), rest = ti_most(all - *slack, begin);
         cycles = ti_most(begin + cycles, rest + cycles / slices);
     }
-    *slack = own / slices;
+    /* The next one's copies have what it leaves of the memory's bandwidth. */
+    int from = s->of_region[0];
+    double left = cycles - (t.read[from] + t.written[from]) / s->memory[from].bytes_per_cycle;
+    *slack = ti_fewest(own / slices, ti_is_outside(s, from) ? ti_most(left, 0) : own);
     count(m, j, &t, cycles, cycles > own ? copied ? TC_WAIT_DMA : TC_WAIT_OUTSIDE : t.slowest, out);
     if (copied) {
         double bytes = j->weight_bytes + j->scale_bytes;
@@ -148,6 +181,7 @@ void ti_line_dma(tc_npu_line *l, const tc_npu_op *op)
             if (touches(&l->kernel[i].op, d->dst_region, range_of(d->dst, d->bytes)))
                 begin = ti_most(begin, l->kernel[i].end);
     l->copied = begin + bytes / rate;
+    l->copying = from;
     struct tc_line_dma *now = &l->dma[l->n_dma++ % LINE_DMAS];
     *now = (struct tc_line_dma){
         .end = l->copied + ti_npu_latency(l->m, s, from) *
@@ -169,6 +203,25 @@ static double copies_for(const tc_npu_line *l, const tc_npu_op *op)
     return end;
 }
 
+/* A copy under way and what the kernel fetches share the memory's bandwidth: what both would have
+ * over it delays both. */
+static double share_outside(tc_npu_line *l, const tc_npu_time *t, double from)
+{
+    const tc_npu_port *p = &l->s->memory[l->copying];
+    double bytes = t->read[l->copying] + t->written[l->copying], left = l->copied - from;
+    if (left <= 0 || bytes <= 0 || !ti_is_outside(l->s, l->copying) || t->outside <= 0)
+        return 0;
+    double over = ti_npu_copy_rate(l->m, l->s, l->copying) + bytes / t->outside -
+                  p->bytes_per_cycle;
+    if (over <= 0)
+        return 0;
+    double delay = over * ti_fewest(left, t->outside) / p->bytes_per_cycle;
+    for (size_t i = 0; i < LINE_DMAS && i < l->n_dma; i++)
+        l->dma[i].end += l->dma[i].end > from ? delay : 0;
+    l->copied += delay;
+    return delay;
+}
+
 void ti_line_kernel(tc_npu_line *l, const tc_npu_op *op, const tc_npu_job *j, tc_npu_op_cost *out)
 {
     tc_npu_time t;
@@ -186,7 +239,8 @@ void ti_line_kernel(tc_npu_line *l, const tc_npu_op *op, const tc_npu_job *j, tc
         alone = ti_most(l->now, l->fetched) + t.outside;
         double from = ti_most(j->ahead ? l->now : begin, l->fetched);
         /* Ahead are the latencies in series, and what the buffers hold. */
-        l->fetched = ti_most(from, begin - t.ahead) + t.outside;
+        from = ti_most(from, begin - t.ahead);
+        l->fetched = from + t.outside + share_outside(l, &t, from);
         fetched = ti_most(from + t.lead + t.body, l->fetched) + t.edge +
                   k->stall * ti_fewest(t.body, t.streamed);
         end = ti_most(end, fetched);

@@ -13,6 +13,7 @@ typedef struct tc_npu_line {
     bool made;      /* the list has no waits */
     double now;     /* of the command parser */
     double copied;  /* the last copy has asked for its bytes */
+    int copying;    /* from which memory */
     double fetched; /* so has the last kernel outside */
     double last_kernel, last; /* ends */
     struct tc_line_dma {

@@ -178,7 +178,7 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
 
 static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
 {
-    tc_json_put(out, TC_J("cycles", f->cycles));
+    tc_json_put(out, TC_J("cycles", rint(f->cycles)));
     if (!p->core.title)
         tc_json_put(out, TC_J("cycles_low", rint(f->cycles_low)),
                     TC_J("cycles_high", rint(f->cycles_high)));

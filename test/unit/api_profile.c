@@ -55,17 +55,19 @@ static void check_net(tc_ctx *ctx)
     CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(strcmp(info.machine, "ethos-u85-256") == 0 && strcmp(info.memory_mode, "Sram_Only") == 0);
-    CHECK(info.total.cycles == 3088); /* as Vela says */
+    CHECK(fabs(info.total.cycles - 1853) < 1);
+    CHECK(info.total.cycles_low > 1400 && info.total.cycles_low < 1700 &&
+          info.total.cycles_high > 2000 && info.total.cycles_high < 2300);
     CHECK(info.knows_lines && info.streams == 1 && info.clock == 1e9);
     CHECK(strcmp(info.memory[0], "Sram") == 0 && strcmp(info.memory[1], "Dram") == 0);
-    CHECK(info.total.utilisation > 0.02 && info.total.utilisation < 0.04);
+    CHECK(info.total.utilisation > 0.04 && info.total.utilisation < 0.06);
     check_sums(p, &info);
-    static const char *const line[] = {"net.py:14", "net.py:13", "net.py:12", "net.py:15"};
+    static const char *const line[] = {"net.py:12", "net.py:13", "net.py:14", "net.py:15"};
     for (size_t i = 0; i < 4; i++)
         CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, i, &row) && strcmp(row.name, line[i]) == 0);
     CHECK(!tc_profile_get_row(p, TC_PROFILE_BY_LINE, 4, &row));
-    CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, 2, &row) && row.hint &&
-          strstr(row.hint, "few input channels"));
+    CHECK(tc_profile_get_row(p, TC_PROFILE_BY_LINE, 3, &row) && row.hint &&
+          strstr(row.hint, "waits for its weights"));
     CHECK(tc_profile_get_row(p, TC_PROFILE_BY_KIND, 0, &row) && strcmp(row.name, "DEPTHWISE") == 0);
 }
 
@@ -75,12 +77,12 @@ static void check_reports(tc_ctx *ctx)
     const char *text = NULL;
     CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_TEXT, &text) == TC_OK);
-    CHECK(strstr(text, "3088 cycles expected") && strstr(text, "net.py:15") &&
+    CHECK(strstr(text, "1853 cycles (1.51 to 2.20 k) expected") && strstr(text, "net.py:15") &&
           !strstr(text, "%  1 more"));
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 1, TC_FORM_TEXT, &text) == TC_OK);
-    CHECK(strstr(text, "net.py:14") && !strstr(text, "net.py:15") && strstr(text, "3 more"));
+    CHECK(strstr(text, "net.py:12") && !strstr(text, "net.py:15") && strstr(text, "3 more"));
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_JSON, &text) == TC_OK);
-    CHECK(strstr(text, "\"cycles\": 3088") && strstr(text, "\"operations\": [") &&
+    CHECK(strstr(text, "\"cycles\": 1853") && strstr(text, "\"waits_for\": \"SRAM\"") && strstr(text, "\"operations\": [") &&
           strstr(text, "\"place\": \"net.py:12\""));
     CHECK(tc_profile_report(ctx, p, (tc_profile_by)9, 0, TC_FORM_TEXT, &text) == TC_USAGE);
 }
@@ -158,7 +160,7 @@ static void check_compiled(tc_ctx *ctx)
     CHECK(tc_profile_estimate(ctx, compiled, &p) == TC_USAGE);
 }
 
-/* Without Vela and without a stream: near what Vela says, and the parts are the whole. */
+/* Without Vela and without a stream: near what the stream takes, and the parts are the whole. */
 static void check_estimate(tc_ctx *ctx, const char *target, double least, double most)
 {
     tc_model *model = NULL;
@@ -248,8 +250,8 @@ int main(void)
     check_systems(ctx);
     check_descriptions();
     check_compiled(ctx);
-    check_estimate(ctx, "ethos-u85-256", 0.9 * 3088, 1.1 * 3088);
-    check_estimate(ctx, "ethos-u85-2048", 500, 3088);
+    check_estimate(ctx, "ethos-u85-256", 0.9 * 1853, 1.1 * 1853);
+    check_estimate(ctx, "ethos-u85-2048", 500, 1853);
     check_kinds(ctx);
     tc_ctx_free(ctx);
     return check_done();
