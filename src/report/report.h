@@ -104,6 +104,7 @@ typedef struct tc_content {
     tc_layout layout;
     struct tc_vela_map **notes; /* by region: Vela's own; NULL: there are none */
     double cycles, macs, seconds;
+    double cycles_low, cycles_high; /* Ethos-U: the band; 0: there is none */
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;
 
