@@ -113,7 +113,7 @@ static double reach(int32_t n, int32_t stride, int32_t taps, int32_t dilation, b
     return ti_fewest(upscaled ? floor(all / 2) + 1 : all, most);
 }
 
-static void set_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *j)
+void ti_npu_job_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *j)
 {
     const tc_npu_window *k = &op->window;
     j->block = op->block;
@@ -134,11 +134,6 @@ static void set_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *
     }
 }
 
-void ti_npu_job_block(const tc_npu_machine *m, const tc_npu_op *op, tc_npu_job *j)
-{
-    set_block(m, op, j);
-}
-
 static void set_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_op *op,
                     tc_npu_job *j)
 {
@@ -151,7 +146,7 @@ static void set_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_np
     j->ahead = op->blockdep > 0;
     set_maps(s, op, j);
     set_weights(s, op, j);
-    set_block(m, op, j);
+    ti_npu_job_block(m, op, j);
 }
 
 /* ---- chains of U85 ---- */
@@ -217,8 +212,6 @@ static bool exchanges(const tc_npu_op *op)
 
 /* ---- a stream ---- */
 
-enum { LOADS = 32, CHAINED = 8 }; /* copies that are remembered; operations of a chain */
-
 typedef struct stream {
     tc_arena *arena;
     const tc_npu_machine *m;
@@ -227,7 +220,7 @@ typedef struct stream {
     size_t cap_op;
     tc_npu_line line;
     /* The chain at hand: its figure is its first operation's. */
-    tc_npu_op first, last;
+    tc_npu_op first;
     tc_npu_job job;
     bool open;
     size_t at;          /* of its first operation in `out` */

@@ -37,11 +37,9 @@ void ti_npu_time_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
                             ti_fewest(ti_most(t->mac, t->out), t->sram));
     t->body = part[t->slowest] + k->soft * second;
     t->edge = k->edge * (t->out > t->mac ? t->mac : t->out) / t->blocks + k->fixed;
-    int arena = s->of_region[1];
     for (int i = 0; i < TC_NPU_MEMORIES; i++)
         if (t->read[i] > 0 && !ti_is_outside(s, i))
-            arena = i, t->edge += k->sram_begin * s->memory[i].read_latency;
-    (void)arena;
+            t->edge += k->sram_begin * s->memory[i].read_latency;
 }
 
 static void count(const tc_npu_machine *m, const tc_npu_job *j, const tc_npu_time *t, double cycles,

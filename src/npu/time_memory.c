@@ -10,6 +10,12 @@ static double word_of(const tc_npu_machine *m)
     return m->product == TC_U55 ? 8 : 16;
 }
 
+/* Requests that may be unfinished. */
+static double requests_of(int32_t most)
+{
+    return most > 0 ? most : 1e6;
+}
+
 double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memory)
 {
     return s->memory[memory].read_latency *
@@ -19,7 +25,7 @@ double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memor
 /* Bytes outside that weights, or copies, have under way: the buffer's, or what requests carry. */
 static double flight(const tc_npu_machine *m, const tc_npu_port *p, double words, double share)
 {
-    double reads = p->max_reads > 0 ? p->max_reads : 1e6, all = reads * BURST;
+    double all = requests_of(p->max_reads) * BURST;
     if (m->product != TC_U85)
         return all * m->timing->flight * share;
     return words > 0 ? ti_fewest(16.0 * words * share, all) : all;
@@ -71,7 +77,7 @@ static double requests(double runs, double run)
 static void ask(const tc_npu_machine *m, const tc_npu_port *p, double runs, double run, traffic *t)
 {
     const tc_npu_timing *k = m->timing;
-    double under_way = p->max_reads > 0 ? p->max_reads : 1e6;
+    double under_way = requests_of(p->max_reads);
     if (m->ifm_words > 0)
         under_way = ti_fewest(under_way,
                               k->input_share * 16 * m->ifm_words / ti_fewest(ti_most(run, 16), BURST));
@@ -186,9 +192,9 @@ static double sram_cycles(const tc_npu_machine *m, const tc_npu_port *p, double 
     if (m->product != TC_U85)
         return (read + written) / (p->bytes_per_cycle * k->sram_share);
     double most = k->sram_most * p->bytes_per_cycle / (2 * word);
-    double reads = p->max_reads > 0 ? p->max_reads : 1e6;
     if (p->read_latency > 0)
-        most = ti_fewest(most, k->sram_reads * reads * 4 * p->ports / p->read_latency);
+        most = ti_fewest(most, k->sram_reads * requests_of(p->max_reads) * 4 * p->ports /
+                                   p->read_latency);
     return ti_most(read, written) / (most * word);
 }
 
@@ -219,9 +225,8 @@ static double outside_cycles(const tc_npu_machine *m, const tc_npu_system *s, co
     part->ahead = ti_most(part->ahead, ti_fewest(*lead + latency, t));
     *lead += k->first * ti_most(t - *lead, 0) / (cut.depth * cut.plane);
     if (f->written[memory] > 0) { /* results go from the first block on */
-        double writes = p->max_writes > 0 ? p->max_writes : 32;
-        t = ti_most(t, t / (cut.depth * cut.plane) +
-                           f->pieces * p->write_latency * k->write_pulse / writes);
+        t = ti_most(t, t / (cut.depth * cut.plane) + f->pieces * p->write_latency * k->write_pulse /
+                                                         requests_of(p->max_writes));
     }
     return ti_most(t, (f->read[memory] + f->written[memory]) / p->bytes_per_cycle);
 }
