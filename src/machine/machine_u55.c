@@ -5,7 +5,6 @@
 const tc_npu_timing tc_timing_u55 = {.edge = 1,
                                      .soft = 0.02,
                                      .sram_share = 0.95,
-                                     .write_pulse = 1.25,
                                      .pulse = 1.25,
                                      .weight_block = 0.2,
                                      .input_reads = 24,
@@ -13,7 +12,6 @@ const tc_npu_timing tc_timing_u55 = {.edge = 1,
                                      .copy_share = 0.9,
                                      .flight = 0.5,
                                      .copy_end = 0.5,
-                                     .first = 0,
                                      .stream_begin = 2};
 
 #define SIZE(macs_, config_, h_, w_, depth_, banks_, ...)                                          \

@@ -16,7 +16,6 @@ const tc_npu_timing tc_timing_u65 = {.edge = 1,
                                      .copy_share = 0.9,
                                      .flight = 2,
                                      .copy_end = 1,
-                                     .first = 0,
                                      .stream_begin = 2};
 
 #define SIZE(macs_, config_, cores_, h_, w_, depth_, banks_, ...)                                  \

@@ -214,8 +214,10 @@ static double share_outside(tc_npu_line *l, const tc_npu_time *t, double from)
     if (over <= 0)
         return 0;
     double delay = over * ti_fewest(left, t->outside) / p->bytes_per_cycle;
-    for (size_t i = 0; i < LINE_DMAS && i < l->n_dma; i++)
+    for (size_t i = 0; i < LINE_DMAS && i < l->n_dma; i++) {
         l->dma[i].end += l->dma[i].end > from ? delay : 0;
+        l->last = ti_most(l->last, l->dma[i].end);
+    }
     l->copied += delay;
     return delay;
 }

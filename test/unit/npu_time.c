@@ -62,6 +62,9 @@ static void computing_u85(void)
     conv.unit = (tc_npu_block){1, 4, 8};
     conv.part_kernel = true;
     CHECK(near(of("ethos-u85-256", &s, &conv).mac, 96 * 24 * 2 * 9)); /* 8 channels count as 16 */
+    conv.kh = conv.kw = 1; /* in parts of the kernel two taps are the least */
+    CHECK(near(of("ethos-u85-256", &s, &conv).mac, 96 * 24 * 2 * 2));
+    conv.kh = conv.kw = 3;
     conv.sparse = true; /* half of nothing: one step of channels is the least */
     CHECK(near(of("ethos-u85-256", &s, &conv).mac, 96 * 24 * 2 * 9));
     conv.ifm.c = 32;
@@ -159,6 +162,53 @@ static void outside(void)
     j.ofm.format = TC_NHCWB16; /* or by rows of bricks */
     j.block.depth = 128;
     CHECK(near(of("ethos-u85-256", &s, &j).outside, 8192 / 7.5));
+}
+
+/* The same of the older products, whose requests alone are counted. */
+static void outside_older(void)
+{
+    tc_npu_system s = system_of("ethos-u55-128", "FVP_U55_High_End", "Shared_Sram");
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u55-128");
+    tc_npu_job j = job(TC_WORK_CONV, 8, 8, 32, 32, 1);
+    double latency = 1.25 * 64;
+    s.memory[1].bytes_per_cycle = 16;
+    j.unit = (tc_npu_block){1, 2, 8};
+    j.rate = 0.5;
+    j.weight_memory = 1;
+    j.weight_bytes = 1024;
+    j.block.depth = 16; /* 2 requests of 128 bytes by half, nine tenths; a block more: a fifth */
+    CHECK(near(of("ethos-u55-128", &s, &j).outside, latency * (0.2 + 1024 / (256 * 0.5 * 0.9))));
+    CHECK(near(ti_npu_copy_rate(m, &s, 1), 256 * 0.5 * 0.9 / latency));
+    /* Multipliers 512, output 1,024, SRAM 768 words: the slowest, a fiftieth of the second, and
+       one block of the faster of the first two. */
+    tc_npu_time t = of("ethos-u55-128", &s, &j);
+    CHECK(near(t.body, 1024 + 0.02 * 768 / 0.95) && near(t.edge, 256));
+    s = system_of("ethos-u65-256", "FVP_U65_High_End", "Dedicated_Sram");
+    m = ti_npu_machine_find("ethos-u65-256");
+    s.memory[1].bytes_per_cycle = 64;
+    t = of("ethos-u65-256", &s, &j);
+    CHECK(near(t.outside, 500 * (4 + 1024 / (24 * 128 * 2 * 0.9))) && near(t.lead, 2000));
+    CHECK(near(ti_npu_copy_rate(m, &s, 1), 24 * 128 * 2 * 0.9 / 500));
+    CHECK(near(t.sram, 384) && near(t.body, 1024 + 0.15 * 512) && near(t.edge, 256 + 160 + 4 * 32));
+    j.ifm.memory = 1; /* 16 rows of bricks, a request each, read twice; 16 under way */
+    CHECK(near(of("ethos-u65-256", &s, &j).outside, 500 * (3 + 32 / 16.0)));
+    j.weight_memory = -1;
+    j.ofm.memory = 1;
+    j.ofm.format = TC_NHWC; /* 128 pieces, 12 under way, after the first of two blocks */
+    CHECK(near(of("ethos-u65-256", &s, &j).outside, 500 * 5 / 2.0 + 128 * 250 * 1.1 / 12));
+}
+
+/* Inputs that do not fit into the memory for them are read again, and nothing hides that. */
+static void read_again(void)
+{
+    tc_npu_system s = system_of("ethos-u85-256", "FVP_U85_Low", "Dedicated_Sram");
+    tc_npu_job j = job(TC_WORK_CONV, 16, 16, 128, 64, 1);
+    double latency = 275, once = 256 / 12.8; /* requests of 128 bytes, by those under way */
+    j.ifm.memory = 1;
+    j.block.depth = 16;
+    tc_npu_time t = of("ethos-u85-256", &s, &j);
+    CHECK(near(t.outside, latency * (2 + 2.5 * once)));
+    CHECK(near(t.lead, latency * (2 + 1.5 * once) + 0.5 * latency * once / 4));
 }
 
 /* ---- time_line.c ---- */
@@ -272,6 +322,40 @@ static void ahead(tc_arena *arena)
     CHECK(near(early, begin + one + 0.25 * 65536 + edge));
 }
 
+/* So many kernels, and copies, are unfinished at a time; the parser waits with the next one. */
+static void queues(tc_arena *arena)
+{
+    enum { A = 0, B = 1 << 17, C = 1 << 18, D = 1 << 19 };
+    double rate = 0.8 * 104 * 16 / 275;
+    const tc_npu_op wait = {.kind = TC_NPU_KIND_DMA_WAIT};
+    list l = {.op = {kernel(A, B, 0), kernel(B, A, 0), kernel(A, B, 0), copy(D, 70000), wait,
+                     kernel(B, A, 0)},
+              .n = 6};
+    tc_npu_stream_cost c = line(arena, false, &l); /* the copy begins when the first has ended */
+    CHECK(near(c.total.cycles, begin + 4 * one));
+    l.op[3].dma.bytes = 200000;
+    c = line(arena, false, &l);
+    CHECK(near(c.total.cycles, begin + one + 200000 / rate + 275 + one));
+    list five = {.op = {copy(D, 1600), copy(D, 1600), copy(D, 1600), copy(D, 1600), copy(D, 1600),
+                        kernel(A, B, 0)},
+                 .n = 6}; /* the fifth of four waits for the first */
+    c = line(arena, false, &five);
+    CHECK(near(c.total.cycles, begin + 1600 / rate + 275 + one));
+}
+
+/* A copy and what a kernel fetches have one memory: 4.8 and 6 bytes a cycle are more than 7.5. */
+static void sharing(tc_arena *arena)
+{
+    enum { A = 0, B = 1 << 17, D = 1 << 19 };
+    double rate = 0.8 * 104 * 16 / 275;
+    list l = {.op = {copy(D, 400000), weighed(A, B, 0)}, .n = 2};
+    l.op[1].weights.bytes[0] = 200000;
+    tc_npu_stream_cost c = line(arena, false, &l);
+    double fetch = 275 * (5 + 200000 / (0.8 * 2048)), over = rate + 200000 / fetch - 7.5,
+           delay = over * fetch / 7.5;
+    CHECK(over > 0 && near(c.total.cycles, begin + 400000 / rate + 275 + delay));
+}
+
 /* ---- one job without a stream ---- */
 
 static void candidates(void)
@@ -352,8 +436,12 @@ int main(void)
     sram();
     operands();
     outside();
+    outside_older();
+    read_again();
     streams(&ctx->arena);
     ahead(&ctx->arena);
+    queues(&ctx->arena);
+    sharing(&ctx->arena);
     candidates();
     bands(&ctx->arena);
     tc_ctx_free(ctx);
