@@ -197,9 +197,8 @@ static void show_each(const tc_npu_stream_cost *cost)
 {
     for (size_t i = 0; i < cost->n_op; i++) {
         const tc_npu_op_cost *o = &cost->op[i];
-        printf("  word %6zu job %4zu %-16s %10.0f cycles, %10.0f computing, %9.0f waiting, %10.0f "
-               "bytes\n",
-               o->at, o->job, o->name, o->cost.cycles, o->cost.compute, o->cost.waiting,
+        printf("  word %6zu %-16s %10.0f cycles, %10.0f computing, waits for %-16s %10.0f bytes\n",
+               o->at, o->name, o->cost.cycles, o->cost.compute, ti_npu_wait_name(o->wait),
                traffic_of(&o->cost));
     }
 }

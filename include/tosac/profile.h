@@ -21,11 +21,13 @@ enum { TC_PROFILE_MEMORIES = 2 }; /* at most: one behind each of the two ports *
 
 /* A cost.  Costs add up, except for utilisation. */
 typedef struct tc_cost_figures {
-    double cycles;                       /* the largest of computing and each memory's transfers */
+    double cycles;                       /* expected; doc/timing.md says how far to trust it */
     double macs;                         /* multiplications */
     double utilisation;                  /* macs / (cycles * MACs of the machine), 0 .. 1 */
-    double read[TC_PROFILE_MEMORIES];    /* bytes, whole bursts counted */
+    double read[TC_PROFILE_MEMORIES];    /* bytes, in whole words of the port */
     double written[TC_PROFILE_MEMORIES]; /* likewise */
+    double cycles_low, cycles_high;      /* nine of ten machines are expected between; bands of parts
+                                            do not add up.  Cortex-M: both are cycles */
 } tc_cost_figures;
 
 /* The system around the machine; NULL: the machine's own. */

@@ -104,10 +104,14 @@ static const char *words_of_rest(tc_ctx *ctx, const tc_compiled *c, bool c_sourc
 
 static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
 {
-    double seconds = 0;
+    double seconds = 0, low = 0, high = 0; /* how far off it may be */
     bool known = true;
-    for (size_t i = 0; c->jobs && i < c->n_region; i++)
-        seconds += c->jobs[i].cycles / f->npu_clock;
+    for (size_t i = 0; c->jobs && i < c->n_region; i++) {
+        const tc_ethosu_job *j = &c->jobs[i];
+        seconds += j->cycles / f->npu_clock;
+        low += j->cycles_high > 0 ? (j->cycles - j->cycles_low) / f->npu_clock : 0;
+        high += j->cycles_high > 0 ? (j->cycles_high - j->cycles) / f->npu_clock : 0;
+    }
     if (c->target.machine->packing == TC_PACKED_C) {
         tc_core_cost cost;
         TC_TRY(ti_core_cost(ctx, c, &cost));
@@ -118,6 +122,8 @@ static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
         seconds += known ? c->written.core_cycles / f->core_clock : 0;
     }
     f->milliseconds = known ? 1e3 * seconds : 0;
+    f->least = f->milliseconds - 1e3 * low;
+    f->most = f->milliseconds + 1e3 * high;
     f->inferences_per_second = known && seconds > 0 ? 1 / seconds : 0;
     return TC_OK;
 }

@@ -22,13 +22,19 @@ static void put_short(double x, const char *unit, tc_buf *out)
     ti_buf_printf(out, x < 99.95 ? "%.3g%s" : "%.0f%s", x, unit);
 }
 
-/* "; 12.3 ms, 81.3 inferences a second" */
+/* "; 12.3 ms (10.9 to 13.7), 81.3 inferences a second" */
 static void put_time(const tc_fit *f, tc_buf *out)
 {
     if (!(f->milliseconds > 0))
         return;
     ti_buf_text(out, "; ");
-    put_short(f->milliseconds, " ms, ", out);
+    put_short(f->milliseconds, " ms", out);
+    if (f->most > f->milliseconds) {
+        ti_buf_text(out, " (");
+        put_short(f->least, " to ", out);
+        put_short(f->most, ")", out);
+    }
+    ti_buf_text(out, ", ");
     put_short(f->inferences_per_second, " inferences a second", out);
     if (f->npu_clock > 0)
         ti_buf_printf(out, ", the NPU at %.0f MHz", f->npu_clock / 1e6);
@@ -154,8 +160,10 @@ void ti_fit_json(const tc_fit *f, tc_json_out *out)
         json_memory(out, f->memory[i].name, tc_board_keys[f->memory[i].kind], f->memory[i].bytes,
                     f->memory[i].used);
     ti_json_close(out, ']');
-    tc_json_put(out, TC_J("milliseconds", f->milliseconds > 0 ? f->milliseconds : NAN),
-                TC_J("inferences_per_second",
+    tc_json_put(out, TC_J("milliseconds", f->milliseconds > 0 ? f->milliseconds : NAN));
+    if (f->most > f->milliseconds)
+        tc_json_put(out, TC_J("milliseconds_low", f->least), TC_J("milliseconds_high", f->most));
+    tc_json_put(out, TC_J("inferences_per_second",
                      f->inferences_per_second > 0 ? f->inferences_per_second : NAN),
                 TC_J_IF("not_counted", f->not_counted), TC_J_IF("bound", f->bound));
     ti_json_open(out, "alternatives", '[');

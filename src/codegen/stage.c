@@ -105,7 +105,7 @@ static void price(const tc_hw *hw, tc_arena *arena, const tc_npu_op *op, size_t 
                   tc_npu_stream_cost *out)
 {
     listing l = {op, n, 0};
-    ti_npu_cost_ops(arena, hw->machine, hw->options->system, n, next_op, &l, out);
+    ti_npu_cost_ops(arena, hw->machine, hw->options->system, true, next_op, &l, out);
 }
 
 void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out)
@@ -258,13 +258,12 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
         op[n++] = from->weight ? priced(hw, from, which != HERE) : from->op;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
-    job.early = i > 0;
+    job.ahead = false; /* waits for copies keep the machine from asking for weights ahead */
     int32_t c = op->ofm.c;
     if (hw->op[i].weight && step < c) {
         job.slices = (c + step - 1) / step;
-        job.last_depth = c - (job.slices - 1) * step;
+        job.slice_depth = step;
         job.first_bytes = (double)ti_hw_weight_bytes(&hw->op[i], step);
-        job.block.depth = job.block.depth < step ? job.block.depth : step;
     }
     ti_npu_cost_job(hw->machine, hw->options->system, &job, slack, &cost);
     return cost.cycles + (job.slices > 1 ? setup * (job.slices - 1) : 0);

@@ -25,6 +25,7 @@ typedef struct tc_profile_entry {
     const char *name, *op;
     const tc_loc *loc;
     tc_npu_cause cause;
+    tc_npu_wait wait; /* Ethos-U */
     tc_npu_cost cost;
     const tc_profile_count *count; /* Cortex-M; or NULL */
     size_t n_count;

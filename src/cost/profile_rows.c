@@ -37,7 +37,11 @@ const char *ti_profile_hint(tc_npu_cause cause)
 
 tc_cost_figures ti_profile_figures(const tc_profile *p, const tc_npu_cost *c)
 {
-    tc_cost_figures f = {.cycles = c->cycles, .macs = c->macs};
+    tc_npu_band band = ti_npu_band(c);
+    tc_cost_figures f = {.cycles = c->cycles,
+                         .macs = c->macs,
+                         .cycles_low = band.low,
+                         .cycles_high = band.high};
     f.utilisation = p->machine ? ti_npu_utilisation(p->machine, c) : 0;
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++) {
         f.read[i] = c->read[i];

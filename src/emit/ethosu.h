@@ -24,6 +24,7 @@ typedef struct tc_ethosu_job {
     tc_bytes payload;
     int64_t scratch, fast_scratch, weights; /* bytes */
     double cycles, macs, sram_kib, inferences_per_second;
+    double cycles_low, cycles_high; /* the band around cycles */
 } tc_ethosu_job;
 
 #endif

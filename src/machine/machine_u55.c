@@ -2,11 +2,23 @@
 /* machine_u55.c -- Arm Ethos-U55: 8 and 16 bits, no list lookups, no bools. */
 #include "machine.h"
 
+const tc_npu_timing tc_timing_u55 = {.edge = 1,
+                                     .soft = 0.02,
+                                     .sram_share = 0.95,
+                                     .pulse = 1.25,
+                                     .weight_block = 0.2,
+                                     .input_reads = 24,
+                                     .buffer_share = 0.9,
+                                     .copy_share = 0.9,
+                                     .flight = 0.5,
+                                     .copy_end = 0.5,
+                                     .stream_begin = 2};
+
 #define SIZE(macs_, config_, h_, w_, depth_, banks_, ...)                                          \
     {                                                                                              \
         .name = "ethos-u55-" #macs_, .product = TC_U55, .config = config_, .id = 0x10066001,       \
         .macs = macs_, .cores = 1, .microblock = {{h_, w_, depth_}}, .most = {32, 64, 128},        \
-        .max_kernels = 2, .max_dmas = 1, .banks = banks_, .granule = {                             \
+        .max_kernels = 2, .max_dmas = 1, .banks = banks_, .timing = &tc_timing_u55, .granule = {                          \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
@@ -26,6 +38,9 @@ static const tc_npu_setup systems[] = {
      {{1.0, 32, 32, 32, 8, 8, 1}, {0.0625, 128, 64, 0, 2, 0, 1}}},
     {"Ethos_U55_High_End_Embedded", 500, {"Sram", "OffChipFlash"},
      {{1.0, 32, 32, 32, 4, 4, 1}, {0.125, 128, 64, 0, 2, 0, 1}}},
+    /* The timing adapters of Arm's simulator, as the ML embedded evaluation kit sets them. */
+    {"FVP_U55_High_End", 500, {"Sram", "OffChipFlash"},
+     {{1.0, 32, 32, 32, 8, 8, 1}, {0.125, 128, 64, 0, 2, 0, 1}}},
 };
 
 const tc_machine tc_machine_u55 = {

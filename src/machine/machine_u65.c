@@ -2,11 +2,27 @@
 /* machine_u65.c -- Arm Ethos-U65: the U55 with another memory system. */
 #include "machine.h"
 
+const tc_npu_timing tc_timing_u65 = {.edge = 1,
+                                     .fixed = 160,
+                                     .sram_begin = 4,
+                                     .soft = 0.15,
+                                     .sram_share = 1,
+                                     .write_pulse = 1.1,
+                                     .pulse = 1,
+                                     .weight_begin = 4,
+                                     .input_begin = 3,
+                                     .input_reads = 16,
+                                     .buffer_share = 0.9,
+                                     .copy_share = 0.9,
+                                     .flight = 2,
+                                     .copy_end = 1,
+                                     .stream_begin = 2};
+
 #define SIZE(macs_, config_, cores_, h_, w_, depth_, banks_, ...)                                  \
     {                                                                                              \
         .name = "ethos-u65-" #macs_, .product = TC_U65, .config = config_, .id = 0x10066001,       \
         .macs = macs_, .cores = cores_, .microblock = {{h_, w_, depth_}}, .most = {32, 64, 128},   \
-        .max_kernels = 2, .max_dmas = 2, .banks = banks_, .granule = {                             \
+        .max_kernels = 2, .max_dmas = 2, .banks = banks_, .timing = &tc_timing_u65, .granule = {                          \
             __VA_ARGS__                                                                            \
         }                                                                                          \
     }
@@ -28,6 +44,9 @@ static const tc_npu_setup systems[] = {
      {{1.0, 32, 32, 32, 16, 16, 1}, {0.234375, 128, 500, 250, 24, 12, 1}}},
     {"Ethos_U65_Client_Server", 1000, {"Sram", "Dram"},
      {{1.0, 32, 32, 32, 16, 16, 1}, {0.75, 128, 500, 250, 24, 12, 1}}},
+    /* The timing adapters of Arm's simulator, as the ML embedded evaluation kit sets them. */
+    {"FVP_U65_High_End", 1000, {"Sram", "Dram"},
+     {{1.0, 32, 32, 32, 16, 16, 1}, {0.234375, 128, 500, 250, 24, 12, 1}}},
 };
 
 const tc_machine tc_machine_u65 = {

@@ -34,6 +34,33 @@ enum {
     TC_NPU_MEMORIES = 2 /* one behind each port */
 };
 
+/* How long the parts of a machine of one product take; npu/time_*.c have the rules, doc/timing.md what
+ * they were found by.  "Outside" is every memory but SRAM. */
+typedef struct tc_npu_timing {
+    double edge;         /* of an operation's first block, in the faster of computing and output */
+    double fixed;        /* cycles an operation */
+    double sram_begin;   /* SRAM latencies until its first bytes are there */
+    double soft;         /* of the second slowest part that the slowest does not hide */
+    double sram_share;   /* U55, U65: of the port's words, reads and writes together */
+    double sram_reads;   /* U85: of the requests under way ... */
+    double sram_most;    /* ... and beats a cycle of two ports, reads and writes apart */
+    double pulse;        /* outside: latencies with the time in which a memory refuses requests */
+    double weight_begin; /* latencies in series until an operation's weights are there */
+    double weight_block; /* and of each block more */
+    double input_begin;  /* the same of inputs */
+    double input_reads;  /* U55, U65: bursts of inputs under way */
+    double input_share;  /* U85: of the buffer for inputs that is under way */
+    double write_pulse;  /* as pulse, of writes */
+    double buffer_share; /* of the buffers for weights that is under way; */
+    double copy_share;   /* of those for copies */
+    double flight;       /* U55, U65: requests under way, times this */
+    double first;        /* of the first block's fetch: computing begins after it */
+    double stall;        /* of the shorter of computing and fetching, that the longer does not hide */
+    double copy_end;     /* latencies after a copy's last byte was asked for */
+    double stream_begin; /* latencies until the first commands are there */
+} tc_npu_timing;
+extern const tc_npu_timing tc_timing_u55, tc_timing_u65, tc_timing_u85;
+
 typedef struct tc_npu_machine {
     const char *name; /* "ethos-u55-128" */
     tc_npu_product product;
@@ -47,12 +74,17 @@ typedef struct tc_npu_machine {
     int32_t banks; /* U55, U65: SHRAM of a core, in banks; the last two hold tables */
     uint8_t granule[TC_GRANULE_COUNT];            /* U55, U65 */
     int32_t ifm_ram, acc_ram, chain_ram, out_ram; /* U85: bytes */
+    const tc_npu_timing *timing;
+    int32_t decoded;                 /* U85: weights a cycle */
+    int32_t copy_words, weight_words, ifm_words; /* U85: of 16 bytes, that can be under way */
 } tc_npu_machine;
 
 /* How fast a memory is; system.h has the same in bytes a cycle. */
 typedef struct tc_npu_speed {
     double scale; /* of the accelerator's clock */
-    int32_t burst, read_latency, write_latency, max_reads, max_writes, ports;
+    int32_t burst, read_latency, write_latency;
+    int32_t max_reads, max_writes; /* 0: any number */
+    int32_t ports;
 } tc_npu_speed;
 
 /* A system around an Ethos-U: its clock, and the memory of each port. */

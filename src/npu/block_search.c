@@ -51,8 +51,8 @@ static void make_jobs(group *g, const double *weight_bytes)
             j->weight_bytes = weight_bytes[i];
             if (op->per_channel && j->scale_bytes <= 0)
                 j->scale_bytes = 10.0 * op->ofm.c;
-            j->first_bytes = j->weight_bytes + j->scale_bytes;
         }
+        j->copied_from = -1; /* copies cost the same whatever the block */
         i += n;
     }
 }
@@ -66,11 +66,7 @@ static price price_of(group *g)
         tc_npu_op *op = &g->op[g->first[i]];
         tc_npu_cost cost;
         double slack = 0; /* nothing hides before it */
-        if (j->work != TC_WORK_TRANSPOSE) {
-            j->block = b;
-            j->unit = ti_npu_unit(g->m, op);
-            j->in_block = ti_npu_input_block(g->m, op, j->ifm.bits);
-        }
+        ti_npu_job_block(g->m, op, j);
         ti_npu_cost_job(g->m, g->s, j, &slack, &cost);
         p.cycles += cost.cycles;
         for (int k = 0; k < TC_NPU_MEMORIES; k++)

@@ -1,28 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost.h -- cycles, multiplications and bytes of a stream's operations, by Vela's own model of the
- * machines.
+/* cost.h -- cycles, multiplications and bytes of a stream's operations, by a model of what the
+ * machines really take (doc/timing.md).
  *
- * What Vela schedules as one operation is what it puts a figure on: a chain, all slices of a
- * convolution's channels, all columns of a U55's matrix product, all passes of its transposition.
- * Such a group is called a job here; its figure is shared out over the operations of the stream
- * that make it up, so that their sum is the stream's.
+ *    time_ops.c     multipliers, output stage, decoding of weights
+ *    time_memory.c  SRAM, memories outside
+ *    time_line.c    command parser, DMA and kernels side by side, with the waits of the stream
+ *    time_band.c    how far off a figure may be
  *
- * It is an estimate of steady throughput, not a simulation: an operation takes as long as the
- * slowest of computing and of each memory's transfers, and operations follow each other. */
+ * One model for all: streams of any maker, and candidates of our own back end before there is a
+ * stream. */
 #ifndef TC_COST_H
 #define TC_COST_H
 
 #include "system.h"
 
 typedef struct tc_npu_cost {
-    double cycles;  /* the larger of what follows */
-    double compute; /* of the accelerator, visible waiting for weights and tables included */
-    double waiting; /* of that */
-    double access[TC_NPU_MEMORIES];
+    double cycles;
+    double compute; /* of that: until what is computed is there, whatever memories do */
+    double waiting; /* the rest */
+    double access[TC_NPU_MEMORIES]; /* cycles that each memory is busy */
     double macs; /* multiplications that count: of windows and products */
-    double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES]; /* bytes over the ports, parts of bursts
-                                                               that are of no use included */
+    double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES]; /* bytes over the ports, in whole words */
+    double off, off2; /* what its band comes from: time_band.c */
+    double unmeasured; /* of its cycles: of operations whose kind was measured nowhere */
 } tc_npu_cost;
+
+/* Between these the cycles of the machine are expected, nine times of ten. */
+typedef struct tc_npu_band {
+    double low, high;
+} tc_npu_band;
+tc_npu_band ti_npu_band(const tc_npu_cost *cost);
+/* "0.54 to 0.66 M" */
+const char *ti_npu_band_text(tc_arena *arena, double low, double high);
+
+/* What an operation waits for: what determines when it ends. */
+typedef enum tc_npu_wait {
+    TC_WAIT_COMPUTE, /* the multipliers */
+    TC_WAIT_OUTPUT,  /* the output stage */
+    TC_WAIT_DECODE,  /* the decoder of weights */
+    TC_WAIT_SRAM,
+    TC_WAIT_OUTSIDE, /* another memory */
+    TC_WAIT_DMA,     /* a copy */
+    TC_WAIT_BEFORE,  /* the kernel before: what it reads from outside could not begin earlier */
+    TC_WAIT_COUNT
+} tc_npu_wait;
+const char *ti_npu_wait_name(tc_npu_wait wait);
 
 /* The reason of an operation's cycles, if it is not just what it computes. */
 typedef enum tc_npu_cause {
@@ -42,22 +64,19 @@ typedef enum tc_npu_cause {
     TC_CAUSE_COUNT
 } tc_npu_cause;
 
-/* What an operation of the stream is part of. */
 typedef struct tc_npu_op_cost {
     size_t at;        /* the word of its command */
     size_t number;    /* the operation's, in the walk */
-    size_t job;       /* equal ids: one job */
     const char *name; /* "CONV", "POOL MAX" */
     tc_npu_cause cause;
-    tc_npu_cost cost; /* its share */
+    tc_npu_wait wait;
+    tc_npu_cost cost; /* cycles: from the end of what was before to its own */
 } tc_npu_op_cost;
 
 typedef struct tc_npu_stream_cost {
     tc_npu_op_cost *op; /* kernel operations, and DMAs that are not a convolution's weights or a
                            table; in order */
     size_t n_op;
-    tc_npu_cost *job; /* by number; there are gaps, of zeros */
-    size_t n_job;
     tc_npu_cost total;
 } tc_npu_stream_cost;
 
@@ -67,10 +86,12 @@ const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
 /* The same of operations that the caller decodes, or generates; `next` gives one after the other,
- * and false at the end.  expected: about how many there are. */
+ * and false at the end.  Of operations without waits (made: by a list that has none yet) a copy
+ * waits for whoever uses its bytes, a kernel for the copies of its weights, and inputs from outside
+ * are asked for ahead. */
 typedef bool tc_npu_next(void *user, tc_npu_op *op);
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
-                     size_t expected, tc_npu_next *next, void *user, tc_npu_stream_cost *out);
+                     bool made, tc_npu_next *next, void *user, tc_npu_stream_cost *out);
 
 /* macs / (cycles * the machine's macs a cycle), 0 .. 1. */
 double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);
@@ -86,10 +107,7 @@ typedef enum tc_npu_work {
     TC_WORK_POOL,
     TC_WORK_REDUCE_SUM,
     TC_WORK_ELEMENTWISE,
-    TC_WORK_RESIZE,
-    TC_WORK_TRANSPOSE, /* U55, U65: copies with strides exchanged; on U85 a pool */
-    TC_WORK_COLUMNS,   /* U55, U65: a matrix product, MUL and REDUCE_SUM a column */
-    TC_WORK_MOVE       /* DMA */
+    TC_WORK_RESIZE
 } tc_npu_work;
 
 typedef struct tc_npu_job_map {
@@ -102,48 +120,48 @@ typedef struct tc_npu_job_map {
 
 enum { TC_NPU_JOB_MAPS = 8 };
 
+/* An operation and those that are chained to it. */
 typedef struct tc_npu_job {
     tc_npu_work work;
     bool moves, turns, looks_up; /* a pool that only copies; in another order; through a table */
     tc_npu_job_map ifm, ifm2, ofm;
-    tc_npu_block block, in_block, unit; /* unit: the microblock */
-    int32_t kh, kw;
-    bool part_kernel, wide_acc, sparse, fast_weights;
+    tc_npu_block block, unit; /* unit: the microblock */
+    int32_t kh, kw;           /* taps */
+    int32_t in_h, in_w;       /* rows and columns that a block reads, */
+    double all_h, all_w;      /* and that all of them do, one after the other */
+    bool part_kernel, sparse;
     double rate; /* cycles an element in the output stage, of all operations of a chain */
-    /* Weights and scales: their memory, and the one they are copied to first (-1: none). */
-    double weight_bytes, scale_bytes, first_bytes; /* first: of the first slice, scales too */
-    int32_t slices, last_depth;                    /* last: channels of the last slice */
-    int32_t stripe;         /* rows at a time, in a cascade; 0: all */
-    bool has_scales, early; /* early: the first slice is on its way during the job before */
-    int8_t weight_memory, staging;
-    double table_bytes; /* that are loaded for it */
-    int8_t table_memory;
+    /* Weights and scales: the memory that they are read from (-1: there are none). */
+    int8_t weight_memory, scale_memory;
+    double weight_bytes, scale_bytes;
+    bool ahead; /* what it reads from outside is asked for while the kernel before runs */
     /* What the chained operations read and write. */
     tc_npu_job_map more[TC_NPU_JOB_MAPS];
-    bool more_written[TC_NPU_JOB_MAPS],
-        more_counts[TC_NPU_JOB_MAPS]; /* counts: for its cycles too */
+    bool more_written[TC_NPU_JOB_MAPS];
     int32_t n_more;
-    int32_t columns;        /* of TC_WORK_COLUMNS */
-    tc_npu_block mul_block; /* of its products */
-    double mul_rate;
-    uint8_t product_memory;
-    double moved_read, moved_written; /* bytes of TC_WORK_MOVE */
-    uint8_t moved_from, moved_to;
+    /* Of a candidate: slices of so many channels, each an operation; weights that are copied to
+       `weight_memory` first (-1: they are not). */
+    int32_t slices, slice_depth;
+    int8_t copied_from;
+    double first_bytes; /* of the first slice, scales too */
 } tc_npu_job;
 
 /* The job that n operations begin with: the first one, and on U85 those that are chained to it; how
- * many of them it is. */
+ * many of them it is.  Weights in another region than 0 are copied there. */
 size_t ti_npu_job_of(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_op *op, size_t n, tc_npu_job *out);
 
-/* A job's figures.  *slack, in: the cycles before it in which transfers can hide; out: those that
- * it offers to the next. */
+/* The job's block and microblock anew, of an operation that has got others. */
+void ti_npu_job_block(const tc_npu_machine *machine, const tc_npu_op *op, tc_npu_job *job);
+
+/* A job's figures in a steady stream.  *slack, in: the cycles before it in which copies can hide;
+ * out: those that it offers to the next. */
 void ti_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_job *job, double *slack, tc_npu_cost *out);
 
 /* Why a job costs what it does. */
 tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *machine, const tc_npu_system *system,
-                               const tc_npu_job *job, const tc_npu_cost *cost);
+                               const tc_npu_job *job, tc_npu_wait wait, const tc_npu_cost *cost);
 
 /* A pool that only copies, or looks up a table: one input a number, and by factor one. */
 bool ti_npu_only_moves(const tc_npu_op *op);

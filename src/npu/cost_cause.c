@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cost_cause.c -- the reason of a job's cycles: what bounds it, or what is unexpected. */
+/* cost_cause.c -- the reason of a job's cycles: what it waits for, or what is unexpected. */
 #include "cost.h"
 
-tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
-                               const tc_npu_cost *c)
+/* More than this is waiting: hardly any operation is without some. */
+static const double much = 1.25;
+
+static bool is_constant(const tc_npu_system *s, const tc_npu_job_map *m)
 {
-    int constants = s->of_region[0];
-    bool weights = j->weight_memory >= 0, one = j->ofm.h == 1 && j->ofm.w == 1;
-    double most = 0; /* what the slowest memory but that of constants takes */
-    for (int i = 0; i < TC_NPU_MEMORIES; i++)
-        most = i != constants && c->access[i] > most ? c->access[i] : most;
-    double own = c->compute - c->waiting > most ? c->compute - c->waiting : most;
-    if (j->work == TC_WORK_COLUMNS)
-        return TC_CAUSE_COLUMNS;
-    if (j->work == TC_WORK_TRANSPOSE || (j->moves && j->turns))
+    return m->h && m->counted && m->memory == s->of_region[0];
+}
+
+/* What it waits for, of memories. */
+static tc_npu_cause of_memory(const tc_npu_system *s, const tc_npu_job *j, tc_npu_wait wait)
+{
+    bool apart = s->of_region[0] != s->of_region[1];
+    if (wait == TC_WAIT_SRAM)
+        return j->weight_bytes > (double)j->ifm.h * j->ifm.w * j->ifm.c ? TC_CAUSE_WEIGHTS
+                                                                         : TC_CAUSE_MEMORY;
+    if (j->weight_memory >= 0)
+        return wait == TC_WAIT_DMA || j->weight_memory != j->ifm.memory || !apart
+                   ? TC_CAUSE_WEIGHTS
+                   : TC_CAUSE_MEMORY;
+    return apart && (is_constant(s, &j->ifm) || is_constant(s, &j->ifm2)) ? TC_CAUSE_CONSTANT
+                                                                          : TC_CAUSE_MEMORY;
+}
+
+tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                               tc_npu_wait wait, const tc_npu_cost *c)
+{
+    if (j->moves && j->turns)
         return TC_CAUSE_TRANSPOSE;
-    if (j->work == TC_WORK_MOVE || (j->moves && !j->looks_up))
+    if (j->moves && !j->looks_up)
         return TC_CAUSE_COPY;
-    if (weights &&
-        (c->cycles > 1.25 * own || (one && c->cycles > 1.25 * (c->compute - c->waiting))))
-        return TC_CAUSE_WEIGHTS;
-    if (!weights && c->cycles > 1.25 * own)
-        return TC_CAUSE_CONSTANT;
-    if (c->cycles > 1.25 * (c->compute - c->waiting))
-        return TC_CAUSE_MEMORY;
-    if (j->work == TC_WORK_CONV && (double)j->ofm.h * j->ofm.w <= 4 &&
-        ti_npu_utilisation(m, c) < 0.2)
+    if (c->cycles > much * c->compute)
+        return of_memory(s, j, wait);
+    if (wait == TC_WAIT_DECODE ||
+        (j->work == TC_WORK_CONV && (double)j->ofm.h * j->ofm.w <= 4 &&
+         ti_npu_utilisation(m, c) < 0.2))
         return TC_CAUSE_ONCE;
     if (j->work == TC_WORK_CONV && j->ifm.c < 16 && ti_npu_utilisation(m, c) < 0.4)
         return TC_CAUSE_SHALLOW;

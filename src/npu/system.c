@@ -41,8 +41,8 @@ static void set_memory(tc_npu_port *m, const char *name, const tc_npu_speed *p,
                        .burst = p->burst > 1 ? p->burst : 1,
                        .read_latency = p->read_latency > 0 ? p->read_latency : 0,
                        .write_latency = p->write_latency > 0 ? p->write_latency : 0,
-                       .max_reads = p->max_reads > 1 ? p->max_reads : 1,
-                       .max_writes = p->max_writes > 1 ? p->max_writes : 1,
+                       .max_reads = p->max_reads > 0 ? p->max_reads : 0,
+                       .max_writes = p->max_writes > 0 ? p->max_writes : 0,
                        .ports = ports};
     if (!(m->bytes_per_cycle >= 0.0001))
         m->bytes_per_cycle = 0.0001;
@@ -260,7 +260,32 @@ static double number(file *f, const char *key, double otherwise)
     return otherwise;
 }
 
-static void read_port(file *f, const tc_npu_machine *machine, const char *key, tc_npu_port *out)
+/* How fast Arm's system of that name has a memory, or else one of the machine's; NULL: none has it. */
+static const tc_npu_speed *usual(const tc_npu_machine *machine, const char *config,
+                                 const char *memory)
+{
+    const tc_machine *m = ti_machine_with(machine);
+    const tc_npu_setup *s = built_in_system(config);
+    for (int k = 0; s && k < TC_NPU_MEMORIES; k++)
+        if (ti_text_eq(s->memory[k], memory))
+            return &s->port[k];
+    for (size_t i = 0; m && i < m->n_system; i++)
+        for (int k = 0; k < TC_NPU_MEMORIES; k++)
+            if (ti_text_eq(m->systems[i].memory[k], memory))
+                return &m->systems[i].port[k];
+    return NULL;
+}
+
+static void fill(file *f, const char *key, int32_t *to, int32_t by, tc_buf *filled)
+{
+    if (get(f, key) || !by)
+        return;
+    *to = by;
+    ti_buf_printf(filled, "%s%s %" PRId32, filled->size ? ", " : "", key, by);
+}
+
+static void read_port(file *f, const tc_npu_machine *machine, const char *config, const char *key,
+                      tc_buf *filled, tc_npu_port *out)
 {
     const char *name = get(f, key);
     if (!name)
@@ -268,12 +293,17 @@ static void read_port(file *f, const tc_npu_machine *machine, const char *key, t
     tc_arena *a = &f->ctx->arena;
 #define OF(what) ti_text_format(a, "%s_" what, name)
     tc_npu_speed p = {.scale = number(f, OF("clock_scale"), 1),
-              .burst = (int32_t)number(f, OF("burst_length"), 1),
-              .read_latency = (int32_t)number(f, OF("read_latency"), 0),
-              .write_latency = (int32_t)number(f, OF("write_latency"), 0),
-              .max_reads = (int32_t)number(f, OF("max_reads"), 1),
-              .max_writes = (int32_t)number(f, OF("max_writes"), 1),
-              .ports = (int32_t)number(f, OF("ports_used"), 1)};
+                      .burst = (int32_t)number(f, OF("burst_length"), 1),
+                      .read_latency = (int32_t)number(f, OF("read_latency"), 0),
+                      .write_latency = (int32_t)number(f, OF("write_latency"), 0),
+                      .max_reads = (int32_t)number(f, OF("max_reads"), 0),
+                      .max_writes = (int32_t)number(f, OF("max_writes"), 0),
+                      .ports = (int32_t)number(f, OF("ports_used"), 1)};
+    const tc_npu_speed *by = usual(machine, config, name);
+    if (by) { /* Vela has 1 where a file says nothing; no memory is like that */
+        fill(f, OF("max_reads"), &p.max_reads, by->max_reads, filled);
+        fill(f, OF("max_writes"), &p.max_writes, by->max_writes, filled);
+    }
 #undef OF
     set_memory(out, name, &p, machine);
 }
@@ -353,13 +383,36 @@ static bool is_memory(const char *name)
     return false;
 }
 
+/* Vela's own file has latencies for 1 GHz in a system of 500 MHz: a section with its name and twice
+ * the latencies of ours is that one, and is taken as Arm's simulator has it. */
+static void as_simulated(tc_npu_system *out, tc_buf *filled)
+{
+    const tc_npu_setup *s = built_in_system(out->config);
+    for (int i = 0; s && i < TC_NPU_MEMORIES; i++) {
+        const tc_npu_speed *p = &s->port[i];
+        tc_npu_port *m = &out->memory[i];
+        if (!m->name || !p->read_latency || m->read_latency != 2 * p->read_latency ||
+            m->write_latency != 2 * p->write_latency || out->clock != s->mhz * 1e6)
+            continue;
+        ti_buf_printf(filled, "%s%s latencies %" PRId32 " and %" PRId32 ", not %" PRId32 " and %" PRId32,
+                      filled->size ? ", " : "", m->name, p->read_latency, p->write_latency,
+                      m->read_latency, m->write_latency);
+        m->read_latency = p->read_latency;
+        m->write_latency = p->write_latency;
+    }
+}
+
 /* Clock and memories of the system out->config. */
 static tc_status read_system(file *f, const tc_npu_machine *machine, tc_npu_system *out)
 {
     TC_TRY(enter(f, "System_Config", out->config));
     out->clock = number(f, "core_clock", 1);
-    read_port(f, machine, "axi0_port", &out->memory[0]);
-    read_port(f, machine, "axi1_port", &out->memory[1]);
+    tc_buf filled;
+    ti_buf_init(&filled, &f->ctx->arena);
+    read_port(f, machine, out->config, "axi0_port", &filled, &out->memory[0]);
+    read_port(f, machine, out->config, "axi1_port", &filled, &out->memory[1]);
+    as_simulated(out, &filled);
+    out->filled = filled.size ? ti_buf_cstr(&filled) : NULL;
     if (!f->status && (!out->memory[0].name || !out->memory[1].name))
         return ti_usage(f->ctx, "%s: section %s does not name the memories of both ports", f->path,
                         f->section);

@@ -11,7 +11,7 @@ typedef struct tc_npu_port {
     double bytes_per_cycle;
     int32_t burst; /* bytes */
     int32_t read_latency, write_latency;
-    int32_t max_reads, max_writes; /* unfinished at a time */
+    int32_t max_reads, max_writes; /* unfinished at a time; 0: any number */
     int32_t ports;
 } tc_npu_port;
 
@@ -21,6 +21,7 @@ typedef struct tc_npu_system {
     tc_npu_port memory[TC_NPU_MEMORIES];
     uint8_t of_region[TC_NPU_REGIONS]; /* which memory */
     int64_t cache;                     /* bytes of region 2, where that is apart; 0: any */
+    const char *filled; /* what its description lacks, or has otherwise, and what it is here; or NULL */
 } tc_npu_system;
 
 /* The system that a pair of names means: of the built-in ones, or of a file in the form of Vela's

@@ -28,6 +28,7 @@ static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, cons
                                                 .op = node ? tosa_name(node) : NULL,
                                                 .loc = loc,
                                                 .cause = op->cause,
+                                                .wait = op->wait,
                                                 .cost = op->cost};
     p->lines = p->lines || (loc && loc->place);
 }

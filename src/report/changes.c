@@ -77,6 +77,14 @@ static void find_others(tc_changes *c)
     add_figure(c, right);
 }
 
+/* A difference that is smaller than what either figure may be off by says nothing. */
+static bool inside(const tc_json *of, const tc_json *band)
+{
+    double cycles = number(ti_json_get(of, "cycles"));
+    return cycles >= number(ti_json_get(band, "cycles_low")) &&
+           cycles <= number(ti_json_get(band, "cycles_high"));
+}
+
 static void find_figures(tc_ctx *ctx, tc_changes *c)
 {
     const tc_json *in[2];
@@ -84,6 +92,7 @@ static void find_figures(tc_ctx *ctx, tc_changes *c)
     find_others(c);
     for (int k = 0; k < 2; k++)
         in[k] = ti_json_get(c->of[k]->json, "summary");
+    c->tie = inside(in[0], in[1]) && inside(in[1], in[0]);
     for (size_t i = 0; i < TC_COUNT(figures); i++) {
         tc_change f = {.what = figures[i].what, .unit = figures[i].unit};
         bool is_text = ti_text_eq(f.unit, "text");
@@ -124,7 +133,10 @@ static const char *sentence_of(tc_ctx *ctx, const tc_changes *c)
     const tc_change *db = figure(c, "SQNR of the output");
     db = db ? db : figure(c, "SQNR as typed");
     ti_buf_init(&out, &ctx->arena);
-    say_part(&out, figure(c, "cycles"), "fewer", "more", "cycles");
+    const tc_change *cycles = figure(c, "cycles");
+    bool same = cycles && fabs(cycles->value[1] / cycles->value[0] - 1) < 0.0005;
+    say_part(&out, cycles, "fewer", "more",
+             c->tie && !same ? "cycles (a tie: less than the figures may be off by)" : "cycles");
     say_part(&out, figure(c, "SRAM of the accelerator"), "less", "more", "SRAM");
     say_part(&out, figure(c, "weights"), "fewer", "more", "bytes of weights");
     if (db && isfinite(db->value[0]) && isfinite(db->value[1]))

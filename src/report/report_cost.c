@@ -4,6 +4,8 @@
  * node of the model that it comes from. */
 #include "report.h"
 
+#include <math.h>
+
 #include "../cost/profile.h"
 #include "../machine/npu_machine.h"
 
@@ -72,7 +74,9 @@ static tc_status add_profile(tc_content *c)
     tc_profile_info info = {.size = sizeof info};
     TC_TRY(ti_profile_made(c->ctx, c->options.compiled, &profile));
     tc_profile_get_info(profile, &info);
-    c->cycles = info.total.cycles;
+    c->cycles = rint(info.total.cycles);
+    c->cycles_low = info.instructions > 0 ? 0 : rint(info.total.cycles_low);
+    c->cycles_high = info.instructions > 0 ? 0 : rint(info.total.cycles_high);
     c->macs = info.total.macs; /* what the machine does, not what the shapes need */
     for (size_t k = 0; k < c->n_node; k++)
         c->node[k].cost.macs = 0;

@@ -128,7 +128,8 @@ static void put_compiled(const tc_content *c, const tc_compiled *compiled, tc_js
         sram = fmax(sram, compiled->jobs[i].sram_kib * 1024);
         weights += (double)compiled->jobs[i].weights;
     }
-    tc_json_put(out, TC_J_IF("cycles", c->cycles), TC_J_IF("seconds", c->seconds));
+    tc_json_put(out, TC_J_IF("cycles", c->cycles), TC_J_IF("cycles_low", c->cycles_low),
+                TC_J_IF("cycles_high", c->cycles_high), TC_J_IF("seconds", c->seconds));
     if (c->cycles > 0 && c->seconds > 0)
         ti_json_put_real(out, "clock_hz", rint(c->cycles / c->seconds));
     tc_json_put(out, TC_J_IF("macs_per_cycle", (double)c->macs_per_cycle), TC_J_IF("sram", sram),

@@ -39,6 +39,7 @@ typedef struct tc_changes {
     size_t n_figure;
     tc_layer_change *layer; /* those that differ, the most cycles first */
     size_t n_layer, same, changed, added, removed;
+    bool tie; /* both numbers of cycles are inside the other's band */
     const char *sentence;
 } tc_changes;
 

@@ -4,6 +4,8 @@
 
 #include "../base/json_out.h"
 
+#include <math.h>
+
 enum { HINT_SHARE = 50 }; /* rows of at least 1 / this of the total have a hint in the table */
 
 static const char *const heading[TC_PROFILE_BYS] = {"line", "module", "node", "operation"};
@@ -86,18 +88,35 @@ static void put_core(tc_ctx *ctx, const tc_profile *p, tc_buf *out)
     ti_buf_text(out, "; the stack comes on top\n");
 }
 
+/* The total, its band, and what the band rests on. */
+static void put_machine(tc_ctx *ctx, const tc_profile *p, const tc_cost_figures *total, tc_buf *out)
+{
+    double ms = 1e3 / p->system.clock;
+    ti_buf_printf(out,
+                  "%s: %.0f cycles (%s) %s, %.3f ms (%.3f to %.3f) at %.0f MHz, %s MACs, %.1f %% in "
+                  "use (%s, %s)\n",
+                  p->machine->name, total->cycles,
+                  ti_npu_band_text(&ctx->arena, total->cycles_low, total->cycles_high),
+                  p->estimated ? "estimated from TOSA operators" : "expected", ms * total->cycles,
+                  ms * total->cycles_low, ms * total->cycles_high, p->system.clock / 1e6,
+                  amount(ctx, total->macs), 100 * total->utilisation, p->system.config,
+                  p->system.mode);
+    if (p->total.unmeasured > 0.05 * p->total.cycles)
+        ti_buf_printf(out,
+                      "%.0f %% of the cycles are of kinds that were never measured (16 and 32 bits, "
+                      "products, resizing, transposes, tables): their band is wide\n",
+                      100 * p->total.unmeasured / p->total.cycles);
+    if (p->system.filled)
+        ti_buf_printf(out, "the system's description is completed: %s\n", p->system.filled);
+}
+
 static void put_head(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, int width, tc_buf *out)
 {
     tc_cost_figures total = ti_profile_figures(p, &p->total);
     if (p->core.title)
         put_core(ctx, p, out);
     else
-        ti_buf_printf(
-            out, "%s: %.0f cycles %s, %.3f ms at %.0f MHz, %s MACs, %.1f %% in use (%s, %s)\n",
-            p->machine->name, total.cycles,
-            p->estimated ? "estimated from TOSA operators" : "expected",
-            1e3 * total.cycles / p->system.clock, p->system.clock / 1e6, amount(ctx, total.macs),
-            100 * total.utilisation, p->system.config, p->system.mode);
+        put_machine(ctx, p, &total, out);
     ti_buf_printf(out, "%11s %7s  %-*s %7s %7s", "cycles", "share", width, heading[by], "MACs",
                   p->core.title ? "for one" : "in use");
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
@@ -159,8 +178,11 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
 
 static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
 {
-    tc_json_put(out, TC_J("cycles", f->cycles), TC_J("macs", f->macs),
-                TC_J("utilisation", f->utilisation));
+    tc_json_put(out, TC_J("cycles", rint(f->cycles)));
+    if (!p->core.title)
+        tc_json_put(out, TC_J("cycles_low", rint(f->cycles_low)),
+                    TC_J("cycles_high", rint(f->cycles_high)));
+    tc_json_put(out, TC_J("macs", f->macs), TC_J("utilisation", f->utilisation));
     ti_json_open(out, "bytes", '{');
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
         if (p->system.memory[i].name)
@@ -217,6 +239,8 @@ static void json_operations(const tc_profile *p, tc_json_out *out)
                     TC_J("tosa", e->op), TC_J("node", e->loc ? e->loc->node : NULL),
                     TC_J("place", e->loc ? e->loc->place : NULL));
         json_figures(p, &f, out);
+        if (!p->core.title)
+            tc_json_put(out, TC_J("waits_for", ti_npu_wait_name(e->wait)));
         if (e->count)
             json_counts(p, e, out);
         ti_json_close(out, '}');
@@ -245,6 +269,9 @@ static void put_json(const tc_profile *p, tc_json_out *out)
                 TC_J("clock_hz", p->system.clock),
                 TC_J("seconds", p->system.clock > 0 ? total.cycles / p->system.clock : 0));
     json_figures(p, &total, out);
+    if (!p->core.title)
+        tc_json_put(out, TC_J("cycles_unmeasured", p->total.unmeasured),
+                    TC_J("system_filled", p->system.filled));
     json_limits(p, &total, out);
     if (p->core.title)
         json_core(&p->core, out);

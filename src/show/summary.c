@@ -9,6 +9,8 @@
 #include "../read/pte_needs.h"
 #include "../target/cortexm_call.h"
 
+#include <math.h>
+
 tc_region_border ti_border_of(const tc_region *region)
 {
     tc_region_border b = {0};
@@ -102,7 +104,8 @@ static void put_types(tc_json_out *out, const char *name, tc_ctx *ctx, const tc_
 static void put_stream(tc_json_out *out, const tc_ethosu_job *job)
 {
     ti_json_open(out, "stream", '{');
-    tc_json_put(out, TC_J("cycles", job->cycles), TC_J("macs", job->macs),
+    tc_json_put(out, TC_J("cycles", job->cycles), TC_J("cycles_low", rint(job->cycles_low)),
+                TC_J("cycles_high", rint(job->cycles_high)), TC_J("macs", job->macs),
                 TC_J("sram_kib", job->sram_kib),
                 TC_J("inferences_per_second", job->inferences_per_second),
                 TC_J("scratch", job->scratch), TC_J("fast_scratch", job->fast_scratch),
@@ -236,12 +239,15 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
 /* "; own back end: 621861 cycles, 270 KiB of SRAM": of all regions. */
 static void put_costs(const tc_compiled *c, tc_buf *out)
 {
-    double cycles = 0, sram = 0;
+    double cycles = 0, low = 0, high = 0, sram = 0;
     for (size_t i = 0; i < c->n_region; i++) {
         cycles += c->jobs[i].cycles;
+        low += c->jobs[i].cycles_low;
+        high += c->jobs[i].cycles_high;
         sram = c->jobs[i].sram_kib > sram ? c->jobs[i].sram_kib : sram;
     }
-    ti_buf_printf(out, "; own back end: %.0f cycles, %.0f KiB of SRAM", cycles, sram);
+    ti_buf_printf(out, "; own back end: %.0f cycles, %.0f KiB of SRAM (%s cycles)", cycles, sram,
+                  ti_npu_band_text(&c->module->ctx->arena, low, high));
 }
 
 /* "; 26 calls of cortex_m:: (ExecuTorch 1.4), 10 of other kernels" */

@@ -56,10 +56,12 @@ static void check_net(tc_ctx *ctx)
     CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     tc_profile_get_info(p, &info);
     CHECK(strcmp(info.machine, "ethos-u85-256") == 0 && strcmp(info.memory_mode, "Sram_Only") == 0);
-    CHECK(info.total.cycles == 3088); /* as Vela says */
+    CHECK(fabs(info.total.cycles - 1853) < 1);
+    CHECK(info.total.cycles_low > 1400 && info.total.cycles_low < 1700 &&
+          info.total.cycles_high > 2000 && info.total.cycles_high < 2300);
     CHECK(!info.knows_lines && info.streams == 1 && info.clock == 1e9);
     CHECK(strcmp(info.memory[0], "Sram") == 0 && strcmp(info.memory[1], "Dram") == 0);
-    CHECK(info.total.utilisation > 0.02 && info.total.utilisation < 0.04);
+    CHECK(info.total.utilisation > 0.04 && info.total.utilisation < 0.06);
     check_sums(p, &info);
     CHECK(tc_profile_get_row(p, TC_PROFILE_BY_KIND, 0, &row) && strcmp(row.name, "DEPTHWISE") == 0);
 }
@@ -100,9 +102,9 @@ static void check_reports(tc_ctx *ctx)
     const char *text = NULL;
     CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK);
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_KIND, 0, TC_FORM_TEXT, &text) == TC_OK);
-    CHECK(strstr(text, "3088 cycles expected") && strstr(text, "DEPTHWISE"));
+    CHECK(strstr(text, "1853 cycles (1.51 to 2.20 k) expected") && strstr(text, "DEPTHWISE"));
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_KIND, 0, TC_FORM_JSON, &text) == TC_OK);
-    CHECK(strstr(text, "\"cycles\": 3088") && strstr(text, "\"operations\": ["));
+    CHECK(strstr(text, "\"cycles\": 1853") && strstr(text, "\"operations\": ["));
     p = profile_of_net(ctx);
     CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_LINE, 0, TC_FORM_TEXT, &text) == TC_OK);
     CHECK(strstr(text, "net.py:15") && !strstr(text, "%  1 more"));
@@ -277,8 +279,8 @@ int main(void)
     check_systems(ctx);
     check_descriptions();
     check_compiled(ctx);
-    check_estimate(ctx, "ethos-u85-256", 0.9 * 3088, 1.1 * 3088);
-    check_estimate(ctx, "ethos-u85-2048", 500, 3088);
+    check_estimate(ctx, "ethos-u85-256", 0.9 * 1853, 1.1 * 1853);
+    check_estimate(ctx, "ethos-u85-2048", 500, 1853);
     check_kinds(ctx);
     tc_ctx_free(ctx);
     return check_done();

@@ -122,14 +122,15 @@ static void idle_bytes(void)
     free(t);
 }
 
-/* Weights that there is room for come in slices all the same, where the first one is waited for less long. */
+/* Weights that there is room for come in slices all the same, where the first one is waited for less long
+ * and each block of the plane would read them again. */
 static void sliced_weights(void)
 {
-    text *t = begin("%0: i8[1,32,32,64]", 1);
+    text *t = begin("%0: i8[1,64,64,64]", 1);
     SAY(t, "  %%1 = tosa.max_pool2d %%0 kernel=[4,4] stride=[4,4] pad=[0,0,0,0] nan_mode=propagate "
-           ": i8[1,8,8,64]\n");
-    int x = conv(t, ++t->value, 8, 64, 64), y = conv_by(t, x, 8, 64, 64, 41);
-    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i8[1,8,8,64]\n", t->value + 1, x,
+           ": i8[1,16,16,64]\n");
+    int x = conv(t, ++t->value, 16, 64, 64), y = conv_by(t, x, 16, 64, 64, 41);
+    SAY(t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i8[1,16,16,64]\n", t->value + 1, x,
         y);
     t->value++;
     end(t);

@@ -43,8 +43,11 @@ static void try_size(tc_ctx *ctx, const tc_machine *m, const tc_npu_machine *npu
     CHECK_ROW(npu->name, npu->cores > 0 && npu->cores <= TC_NPU_CORES);
     CHECK_ROW(npu->name, npu->most.h && npu->most.w && npu->most.depth);
     CHECK_ROW(npu->name, npu->max_kernels > 0 && npu->max_dmas > 0);
+    CHECK_ROW(npu->name, npu->timing);
     if (npu->product == TC_U85)
-        CHECK_ROW(npu->name, npu->ifm_ram && npu->acc_ram && npu->chain_ram && npu->out_ram);
+        CHECK_ROW(npu->name, npu->ifm_ram && npu->acc_ram && npu->chain_ram && npu->out_ram &&
+                                 npu->decoded && npu->copy_words && npu->weight_words &&
+                                 npu->ifm_words);
     else
         CHECK_ROW(npu->name, npu->banks && npu->granule[TC_GRANULE_ACC40]);
     CHECK_ROW(npu->name, ti_npu_system_find(ctx, npu, NULL, NULL, NULL, &system) == TC_OK);

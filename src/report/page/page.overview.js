@@ -24,7 +24,7 @@ function time() {
     S.cycles ? "A clock is not known for this target." : "There is no model of this target's time.");
   const rate = V && V.inferences_per_second || 1 / s, idle = peak && S.macs && S.cycles ? `${percent(S.macs / S.cycles / peak)} of the multipliers in use.` : "";
   return question("How long does it take?", "merged", ...seconds(s), `${rate < 1000 ? digits(rate, 1) : whole(rate)} inferences a second.`,
-    S.cycles ? `${count(S.cycles)} cycles${V ? V.npu_clock_hz ? ` at ${count(V.npu_clock_hz)}Hz` : "" : S.clock_hz ? ` at ${count(S.clock_hz)}Hz` : ""}, estimated. ${idle}` : idle,
+    S.cycles ? `${count(S.cycles)} cycles${S.cycles_high ? ` (${count(S.cycles_low)} to ${count(S.cycles_high)})` : ""}${V ? V.npu_clock_hz ? ` at ${count(V.npu_clock_hz)}Hz` : "" : S.clock_hz ? ` at ${count(S.clock_hz)}Hz` : ""}, estimated. ${idle}` : idle,
     V && V.not_counted ? `Not counted: ${V.not_counted}.` : "");
 }
 const decibels = S.sqnr_integer_db ?? S.sqnr_typed_db;
