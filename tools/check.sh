@@ -331,7 +331,7 @@ queue_judges() {
     later "random models" random_models $models
     later "TOSA's accuracy rule" "$python" test/tosa_rule.py
     later "TOSA, random graphs" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs
-    later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run "--reference"
+    later "TOSA, random graphs, reference kernels" "$python" tools/peer/tosa_diff.py build/tosac --count $graphs --seed 2 --run=--reference
     later "Ethos-U back end, random graphs" "$python" tools/peer/own_diff.py build/npu-own --count $own --keep build/found-own
     later "VGF, files of others" "$python" tools/peer/vgf_field.py build/tosac $([ "$mode" = long ] && echo --all)
     later "VGF, random graphs" "$python" tools/peer/vgf_diff.py build/tosac --count $vgf

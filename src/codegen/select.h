@@ -153,9 +153,6 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
 /* Copies elements of 1, 2, 4 or 8 bytes, views of equal extents. */
 void ti_sel_copy(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
 
-/* The same by elementwise operations, however few channels there are. */
-void ti_sel_copy_elements(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
-
 /* An image of the caller's, int8 [1][h][w][c] of few channels that lie apart, columns side by side. */
 bool ti_sel_is_image(const tc_hw *hw, const tc_view *v);
 /* Its planes into [1][h][w / q][c q], q columns as channels. */

@@ -318,12 +318,13 @@ static void emit_piece(tc_sel_conv *c, const tc_sel_axis *const *a, int outer, i
 }
 
 static bool emit_spread(tc_sel_conv *c, int64_t per);
+static bool emit_contiguous(const tc_sel_conv *c);
 
 bool ti_sel_emit_conv(tc_sel_conv *c)
 {
     int outer = cut_axes(c);
     if (outer < 0)
-        return c->depthwise ? emit_spread(c, 1) : !c->beside && ti_sel_emit_beside(c);
+        return c->depthwise ? emit_spread(c, 1) : !c->beside && emit_contiguous(c);
     c->n_taps = 0;
     const tc_sel_pieces *p = c->piece;
     for (int64_t n = 0; n < c->out.dim[0]; n++)
@@ -336,8 +337,8 @@ bool ti_sel_emit_conv(tc_sel_conv *c)
     return true;
 }
 
-/* More taps than an operation has: they are copied side by side. */
-bool ti_sel_emit_beside(const tc_sel_conv *c)
+/* More taps than an operation has: those of every output are copied next to each other, as channels. */
+static bool emit_contiguous(const tc_sel_conv *c)
 {
     tc_sel_conv part = *c;
     part.beside = true;

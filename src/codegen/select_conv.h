@@ -33,8 +33,6 @@ typedef struct tc_sel_conv {
 
 /* Its operations; false: a window is larger than one operation's. */
 bool ti_sel_emit_conv(tc_sel_conv *c);
-/* The same with the taps of every output side by side, as channels. */
-bool ti_sel_emit_beside(const tc_sel_conv *c);
 
 /* ---- other forms (select_conv_form.c) ---- */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_conv_form.c -- other forms of a convolution of int8 (form.def).
  *
- *   TAPS     2 x 2 taps with stride 2 onto few pixels are channels: weights of 1 x 1 are unpacked at
- *            twice the speed
  *   PAIRS    1 x 1 from 17..32 channels to 2..16: two pixels of a row at a time, as twice the
  *            channels; the weights of one next to those of the other, zeros elsewhere
  *   PLANES   an image [c][h][w] is copied plane by plane into [h][w/2][2 c]; strides are [2, 1] then:
@@ -22,16 +20,6 @@ static bool steps_by(const tc_sel_conv *c, int64_t stride)
 {
     return c->stride[1] == stride && c->stride[2] == stride && c->dilation[1] == 1 &&
            c->dilation[2] == 1;
-}
-
-/* ---- TAPS ---- */
-
-static bool may_taps(const tc_sel_conv *c)
-{
-    enum { FEW = 16 }; /* pixels: of more, copies cost what is gained */
-    return c->k.tap[1] == 2 && c->k.tap[2] == 2 && steps_by(c, 2) && !c->before[1] &&
-           !c->before[2] && c->in.dim[2] == 2 * c->out.dim[2] && c->in.dim[3] == 2 * c->out.dim[3] &&
-           c->out.dim[2] * c->out.dim[3] <= FEW && c->k.i >= 16;
 }
 
 /* ---- PAIRS ---- */
@@ -150,14 +138,12 @@ void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *
 {
     if (c->s->hw->judges || !is_plain(c) || c->s->hw->n_op == ways->first)
         return;
-    bool taps = may_taps(c), pairs = may_pair(c), planes = may_pair_columns(c, image);
-    if (image->root >= 0 ? !planes : !taps && !pairs)
+    bool pairs = may_pair(c), planes = may_pair_columns(c, image);
+    if (image->root >= 0 ? !planes : !pairs)
         return;
     ti_sel_plain(ways);
     if (planes)
         ti_sel_form(ways, TC_SEL_PLANES, emit_planes(c, image));
-    else if (taps)
-        ti_sel_form(ways, TC_SEL_TAPS, ti_sel_emit_beside(c));
     else
         ti_sel_form(ways, TC_SEL_PAIRS, emit_pairs(c));
 }

@@ -157,7 +157,8 @@ void ti_sel_copy(tc_sel *s, const tc_node *node, const tc_view *from, const tc_v
 
 /* ---- other forms of copies ---- */
 
-void ti_sel_copy_elements(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+/* The same by elementwise operations, however few channels there are. */
+static void copy_elements(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
 {
     uint8_t bytes = s->hw->root[from->root].bytes;
     bool u85 = ti_hw_is_u85(s->hw);
@@ -182,7 +183,7 @@ void ti_sel_copy_planes(tc_sel *s, const tc_node *node, const tc_view *image, co
         tc_view from = {image->root, 3, image->at + i * image->stride[3],
                         {h, w, q}, {image->stride[1], q, 1}},
                 place = {to->root, 3, to->at + i * q, {h, w, q}, {to->stride[1], to->stride[2], 1}};
-        ti_sel_copy_elements(s, node, &from, &place);
+        copy_elements(s, node, &from, &place);
     }
 }
 
@@ -207,7 +208,7 @@ static void copy_part(tc_sel *s, const tc_node *node, const tc_view *from, const
         hw->op[ways.first].op.kind != TC_NPU_KIND_POOL)
         return;
     ti_sel_plain(&ways);
-    ti_sel_copy_elements(s, node, from, to);
+    copy_elements(s, node, from, to);
     ti_sel_form(&ways, TC_SEL_ELEMENTS, true);
 }
 
@@ -357,42 +358,28 @@ void ti_npu_select_transpose(tc_sel *s, const tc_node *node)
     }
 }
 
-/* Operands that are not in their part yet are copied there; false: some are. */
-static bool copy_parts(tc_sel *s, const tc_node *node, const tc_view *to)
+/* Operands that are not in their part yet are copied there. */
+static void copy_parts(tc_sel *s, const tc_node *node, const tc_view *to)
 {
     const tc_attr_tosa_axis *a = node->attr;
     int64_t at = 0;
-    bool all = true;
     for (int i = 0; i < node->n_in && !s->hw->refused; i++) {
         int64_t size = ti_type_of(s->g, node->in[i])->dim[a->axis];
         tc_view part = ti_view_slice(to, (int32_t)a->axis, at, size),
                 from = ti_sel_view(s, node->in[i]);
         bool there = !s->hw->refused && ti_sel_same_place(&part, &from);
         at += size;
-        all = all && !there;
         if (!s->hw->refused && !there)
             copy_part(s, node, &from, &part);
     }
-    return all && !s->hw->refused;
 }
 
-/* Many parts of what the caller reads from a slow memory may be collected in the fast one. */
 void ti_npu_select_concat(tc_sel *s, const tc_node *node)
 {
-    enum { MANY = 8 };
-    tc_hw *hw = s->hw;
     tc_view to = ti_sel_result(s, node->out[0]);
-    for (int i = 0; i < node->n_in && !hw->refused; i++)
+    for (int i = 0; i < node->n_in && !s->hw->refused; i++)
         (void)ti_sel_view(s, node->in[i]);
-    tc_sel_ways ways = ti_sel_ways(s, node);
-    if (!copy_parts(s, node, &to) || hw->judges || node->n_in < MANY ||
-        ti_hw_fast_region(hw) != 2 || hw->root[to.root].kind != TC_ROOT_OUTPUT)
-        return;
-    ti_sel_plain(&ways);
-    tc_view fast = ti_sel_working(s, "parts", hw->root[to.root].bytes, to.rank, to.dim);
-    (void)copy_parts(s, node, &fast);
-    ti_sel_copy(s, node, &fast, &to);
-    ti_sel_form(&ways, TC_SEL_COLLECTED, !hw->refused);
+    copy_parts(s, node, &to);
 }
 
 /* One more axis of both; runs that go on in both stay one. */

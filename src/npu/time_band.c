@@ -6,6 +6,7 @@
  * the residuals of measured points (doc/timing.md), by product and kind of operation. */
 #include "time.h"
 
+#include "../base/real.h"
 #include "../base/text.h"
 
 typedef enum kind { WINDOW, BY_CHANNEL, ELEMENTS, STRUCTURE, KINDS } kind;
@@ -62,7 +63,7 @@ const char *ti_npu_band_text(tc_arena *arena, double low, double high)
     size_t i = 0;
     for (double v = high; v >= 1000 && i + 1 < TC_COUNT(unit); v /= 1000)
         i++;
-    double by = pow(1000, (double)i);
+    double by = ti_pow(1000, (double)i);
     return ti_text_format(arena, i ? "%.2f to %.2f%s" : "%.0f to %.0f%s", low / by, high / by,
                           unit[i]);
 }

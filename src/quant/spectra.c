@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "../base/real.h"
 #include "../num/load.h"
 #include "observations.h"
 
@@ -471,7 +472,7 @@ static void leave_room(finder *d)
         double by = ti_dataflow_factor(d->f, node, &other), octave = octave_of(d, node);
         bool sum = node->op == TC_OP_add || node->op == TC_OP_sub;
         if (octave > 0)
-            y->above = octave * log2(PART_ROOM);
+            y->above = octave * ti_log2(PART_ROOM);
         else if (by != 0 && isfinite(by)) {
             const tc_spectral_value *v = &d->s->value[other];
             y->above = by > 0 ? by * v->above : -by * v->below;
@@ -559,7 +560,8 @@ tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *o
     return setting;
 }
 
-double ti_spectra_factor(const tc_dataflow *f, tc_val part, tc_val *x)
+/* The scale of a constant factor of i32 parts, as i16; the product is shifted by 15. */
+static double factor_of(const tc_dataflow *f, tc_val part, tc_val *x)
 {
     const tc_node *node = ti_def(f->g, part);
     bool first = f->fixed[node->in[0]];
@@ -605,7 +607,7 @@ void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s,
         if (!group->wide || !group->scaled)
             continue;
         tc_domain *d = &out->domain[out->of[group->scaled]];
-        double factor = ti_spectra_factor(f, group->scaled, &x);
+        double factor = factor_of(f, group->scaled, &x);
         if (d->base < 0 && factor > 0 && &out->domain[out->of[x]] != d) {
             d->base = out->of[x];
             d->factor = ldexp(factor, FACTOR_BITS);
@@ -695,7 +697,7 @@ static void scale_group(tc_domains *domains, size_t i)
                                           (domain->spectral_factor * top_code));
     }
     if (step > 0)
-        g->scale = ldexp(step, (int)fmax(0, ceil(log2(g->scale / step) - 1e-9)));
+        g->scale = ldexp(step, (int)fmax(0, ceil(ti_log2(g->scale / step) - 1e-9)));
 }
 
 void ti_spectra_powers(tc_domains *domains)

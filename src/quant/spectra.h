@@ -63,9 +63,6 @@ tc_val ti_spectra_squared(const tc_dataflow *f, const tc_node *node);
 /* The value whose root, moved, is squared: the square is that value, moved. */
 tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node);
 
-/* The scale of a constant factor of i32 parts, as i16; the product is shifted by 15. */
-double ti_spectra_factor(const tc_dataflow *f, tc_val part, tc_val *x);
-
 /* The settings of its values, their domains, the scales of parts from those of layers' operands, and
  * those of powers from the parts'. */
 tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own);

@@ -316,7 +316,8 @@ def with_board(folder, file):
 def samples_aside(folder):
     """A sample far beyond the others is named."""
     model, data, file, samples = (os.path.join(folder, n) for n in ("aside.ir", "aside.npy", "aside.json", "aside.html"))
-    lines = ['graph @main(%0 "x": f32[1,16]) {'] + [f'  %{k} "v{k}" = {("relu", "neg", "abs")[k % 3] if k > 1 else "abs"} %{k - 1} : f32[1,16]' for k in range(1, 13)]
+    lines = ['graph @main(%0 "x": f32[1,16]) {'] + [
+        f'  %{k} "v{k}" = ' + (f"flip %{k - 1} axes=[1]" if k % 2 == 0 else f'{("abs", "relu", "neg")[k // 2 % 3]} %{k - 1}') + " : f32[1,16]" for k in range(1, 13)]
     with open(model, "w", encoding="utf-8") as f:
         f.write("\n".join(lines) + '\n  %13 "y" = tanh %12 : f32[1,16]\n  return %13\n}\n')
     draw = random.Random(1)

@@ -72,6 +72,17 @@ static void try_machine(tc_ctx *ctx, const tc_machine *m)
         try_size(ctx, m, &m->npu[i]);
 }
 
+/* The families' own timing: no other machine's figures are taken for theirs. */
+static void test_timing(void)
+{
+    static const struct {
+        const char *name;
+        const tc_npu_timing *timing;
+    } row[] = {{"ethos-u55-128", &tc_timing_u55}, {"ethos-u65-256", &tc_timing_u65}, {"ethos-u85-256", &tc_timing_u85}};
+    for (size_t i = 0; i < TC_COUNT(row); i++)
+        CHECK_ROW(row[i].name, ti_npu_machine_find(row[i].name)->timing == row[i].timing);
+}
+
 int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -80,6 +91,7 @@ int main(void)
     for (; (m = ti_machine_at(n)) != NULL; n++)
         try_machine(ctx, m);
     CHECK(n > 0);
+    test_timing();
     tc_ctx_free(ctx);
     return check_done();
 }
