@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "arith.h"
+#include "../../base/real.h"
 #include "channel_affine.h"
 #include "table_function.h"
 
@@ -271,8 +272,8 @@ static tc_val wide_product(tc_build *lw, const tc_arg *a, const tc_arg *b, const
         ti_lower_refuse(lw, "a factor is an accumulator");
         return TC_NONE;
     }
-    int least = (int)fmax(0, ceil(log2(most_code(a) * most_code(b) / (0x1p31 - 1))));
-    double asked = log2(ti_scale_of(to) / (sa * sb)), scale = ti_scale_of(to);
+    int least = (int)fmax(0, ceil(ti_log2(most_code(a) * most_code(b) / (0x1p31 - 1))));
+    double asked = ti_log2(ti_scale_of(to) / (sa * sb)), scale = ti_scale_of(to);
     bool exact = to->dtype == TC_i32 && fabs(asked - rint(asked)) < 1e-6 && asked > -0.5;
     bool cut = exact && a->val == b->val && asked < least - 0.5, fits = exact && (cut || asked > least - 0.5);
     int shift = fits ? (int)rint(asked) : least + 2;

@@ -3,10 +3,10 @@
  * decades.
  *
  *   x = scale * M,  c = CLZ(M),  n = M << (c - 1) in [2^30, 2^31)
- *   log2(M) = log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
+ *   ti_log2(M) = ti_log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
  *   sqrt(M) = sqrt(n' / 2^31) * 2^15.5 / 2^h             h = (c - 1) / 2,  n' = M << 2h
  *   hypot: see put_hypot()
- *   x^p     = 2^f * 2^k,  k + f = p * (log2(M) + log2(scale)),  0 <= f < 1: another table
+ *   x^p     = 2^f * 2^k,  k + f = p * (ti_log2(M) + ti_log2(scale)),  0 <= f < 1: another table
  *
  * log2 is right to 2^-15 octaves for every M, roots and powers to two steps of 16 bits, hypot to
  * 2^-14 of its value and a step.  A table has
@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "../put.h"
+#include "../../base/real.h"
 #include "table_function.h"
 
 #include "../../num/load.h"
@@ -151,11 +152,11 @@ static tc_val looked_up(tc_build *lw, tc_val x, int down, double (*f)(double))
     return ti_put_rescale(lw, x, 128, 0, 0, TC_i32);
 }
 
-static double log_entry(double x) { return (log2(1 + x) - 0.5) * OCTAVE; }
+static double log_entry(double x) { return (ti_log2(1 + x) - 0.5) * OCTAVE; }
 static double root_entry(double x) { return sqrt(x) * 0x1p15; }
-static double exp_entry(double x) { return (exp2(x) - 1.5) * 0x1p16; }
+static double exp_entry(double x) { return (ti_exp2(x) - 1.5) * 0x1p16; }
 
-/* log2(m) in steps of 1 / OCTAVE, m >= 1; half an octave below 0 for m = 0. */
+/* ti_log2(m) in steps of 1 / OCTAVE, m >= 1; half an octave below 0 for m = 0. */
 static tc_val log_of(tc_build *lw, tc_val m)
 {
     tc_val c = ti_b_tosa_clz(lw, m);
@@ -201,7 +202,7 @@ static tc_val put_log(wide *w, double octave)
 {
     tc_build *lw = w->lw;
     tc_val m = w->m, x = w->least == ANY ? at_least(lw, m, 0) : m;
-    double unit = octave / OCTAVE / ti_scale_of(w->to), more = rint(log2(w->scale) * OCTAVE);
+    double unit = octave / OCTAVE / ti_scale_of(w->to), more = rint(ti_log2(w->scale) * OCTAVE);
     if (unit > 1) {
         ti_lower_refuse(lw, "its result's steps are finer than those of a table");
         return TC_NONE;
@@ -262,9 +263,9 @@ static tc_val put_power(const wide *w, double p)
     tc_val m = w->least == ANY ? at_least(lw, w->m, 0) : w->m, y = log_of(lw, m);
     if (w->least != ONE)
         y = dropped(lw, y, m, 0x1p26);
-    y = plus(lw, y, rint(log2(w->scale) * OCTAVE));
+    y = plus(lw, y, rint(ti_log2(w->scale) * OCTAVE));
     y = ti_put_rescale(lw, y, fabs(p), 0, 0, TC_i32);
-    double codes = rint(-log2(ti_scale_of(w->to)) * OCTAVE);
+    double codes = rint(-ti_log2(ti_scale_of(w->to)) * OCTAVE);
     y = p > 0 ? plus(lw, y, codes) : ti_b_tosa_sub(lw, ti_b_like(lw, y, TC_i32, codes), y);
     y = at_most(lw, at_least(lw, y, -3 * OCTAVE), TOP * OCTAVE - 1);
     tc_val k = ti_b_tosa_arithmetic_right_shift(lw, y, ti_b_like(lw, y, TC_i32, 16), false);
@@ -299,7 +300,7 @@ static bool put_hypot(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *a = ti_lower_type(lw, node, 0), *b = ti_lower_type(lw, node, 1),
                   *to = ti_lower_result(lw, node, 0);
-    double up = a->quant && to->quant ? log2(ti_scale_of(to) / ti_scale_of(a)) : 0;
+    double up = a->quant && to->quant ? ti_log2(ti_scale_of(to) / ti_scale_of(a)) : 0;
     for (int i = 0; i < 3; i++) {
         const tc_type *t = i == 0 ? a : i == 1 ? b : to;
         if (t->dtype != TC_i32 || !t->quant || t->quant->axis >= 0 || ti_zero_of(t))
