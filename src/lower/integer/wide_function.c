@@ -3,10 +3,10 @@
  * decades.
  *
  *   x = scale * M,  c = CLZ(M),  n = M << (c - 1) in [2^30, 2^31)
- *   ti_log2(M) = ti_log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
+ *   log2(M) = log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
  *   sqrt(M) = sqrt(n' / 2^31) * 2^15.5 / 2^h             h = (c - 1) / 2,  n' = M << 2h
  *   hypot: see put_hypot()
- *   x^p     = 2^f * 2^k,  k + f = p * (ti_log2(M) + ti_log2(scale)),  0 <= f < 1: another table
+ *   x^p     = 2^f * 2^k,  k + f = p * (log2(M) + log2(scale)),  0 <= f < 1: another table
  *
  * log2 is right to 2^-15 octaves for every M, roots and powers to two steps of 16 bits, hypot to
  * 2^-14 of its value and a step.  A table has
@@ -156,7 +156,7 @@ static double log_entry(double x) { return (ti_log2(1 + x) - 0.5) * OCTAVE; }
 static double root_entry(double x) { return sqrt(x) * 0x1p15; }
 static double exp_entry(double x) { return (ti_exp2(x) - 1.5) * 0x1p16; }
 
-/* ti_log2(m) in steps of 1 / OCTAVE, m >= 1; half an octave below 0 for m = 0. */
+/* log2(m) in steps of 1 / OCTAVE, m >= 1; half an octave below 0 for m = 0. */
 static tc_val log_of(tc_build *lw, tc_val m)
 {
     tc_val c = ti_b_tosa_clz(lw, m);

@@ -2,9 +2,8 @@
 /* plain_scan.c -- running sums and products of floats, running sums of integers in 32 bits.
  *
  * By doubling: after step k every element holds the sum of the 2^k before it, so that n elements
- * take ti_log2(n) additions. */
+ * take log2(n) additions. */
 #include "../composite/composite.h"
-#include "../../base/real.h"
 #include "../move/lower_move.h"
 
 /* x moved up by `by` along an axis, `fill` in front. */
