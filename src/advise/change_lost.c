@@ -98,9 +98,9 @@ tc_status ti_change_tails(tc_advisor *a, const tc_proposal *p, tc_altered *to)
     for (tc_val v = 1; v < g->n_val; v++)
         if (given[v])
             ti_graph_output(g, v);
-    to->module->out_port = NULL;
-    to->module->n_out_port = 0;
-    to->module->out_tree = NULL;
+    to->module->signature.out = NULL;
+    to->module->signature.n_out = 0;
+    to->module->signature.out_tree = NULL;
     return g->n_out ? TC_OK : ti_error(a->ctx, p->node->loc, TC_E_STRUCTURE, "nothing is left before it");
 }
 

@@ -211,9 +211,9 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
     size_t n, n_part;
     TC_TRY(ti_split_by_size(ctx, m, o.quant.samples, &part, &n_part));
     TC_TRY(ti_size_choices(ctx, m, o.method, part, n_part, &choice, &n));
-    int64_t *most = tc_new_n(&ctx->arena, int64_t, m->n_size);
-    for (size_t i = 0; i < m->n_size; i++)
-        most[i] = m->size[i].hi;
+    int64_t *most = tc_new_n(&ctx->arena, int64_t, m->open.n);
+    for (size_t i = 0; i < m->open.n; i++)
+        most[i] = m->open.size[i].hi;
     r.data.calib = part[0].data;
     r.sizes.largest = ti_ready_at(ctx, &r, m, most);
     TC_TRY(ti_observe_sizes(ctx, m, part + 1, n_part - 1, &r));
@@ -242,8 +242,8 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
 /* Sizes are open, and lists say which are wanted. */
 static bool is_listed(const tc_module *m)
 {
-    for (size_t i = 0; i < m->n_size; i++)
-        if (m->size[i].list)
+    for (size_t i = 0; i < m->open.n; i++)
+        if (m->open.size[i].list)
             return true;
     return false;
 }

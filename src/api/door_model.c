@@ -29,7 +29,7 @@ static tc_status take_module(tc_ctx *ctx, const char *name, tc_module *module, b
                              tc_model **out)
 {
     const char *method = ti_reading(ctx)->method;
-    if (method && !module->n_method)
+    if (method && !module->origin.n_method)
         return ti_usage(
             ctx, "%s has no methods, but '%s' was requested: only a .pte or a .tflite has "
                  "methods", name,
@@ -94,12 +94,12 @@ const char *tc_model_file(const tc_model *model)
 
 const char *tc_model_producer(const tc_model *model)
 {
-    return model->module->producer;
+    return model->module->origin.producer;
 }
 
 const char *tc_model_method(const tc_model *model, size_t i)
 {
-    return i < model->module->n_method ? model->module->method[i] : NULL;
+    return i < model->module->origin.n_method ? model->module->origin.method[i] : NULL;
 }
 
 tc_model_stage tc_model_get_stage(const tc_model *model)

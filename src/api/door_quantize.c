@@ -55,7 +55,7 @@ static tc_status prepare(quantizing *q)
     }
     TC_TRY(take_target(q));
     const tc_module *from = q->model->module;
-    q->module = ti_module_clone(from->real ? from->real : from);
+    q->module = ti_module_clone(from->origin.real ? from->origin.real : from);
     TC_TRY(ti_config_check(ctx, &q->config, ti_main(q->module)));
     q->config.checked = true;
     q->job.config = &q->config;

@@ -64,17 +64,17 @@ static tc_val number_of(tc_graph *g, const char *text)
 static void add_numbers(tc_module *m, tc_graph *g)
 {
     size_t tensors = 0, numbers = 0, at = 0;
-    for (size_t k = 0; k < m->n_out_port; k++) {
-        tensors += m->out_port[k].val != TC_NONE;
-        numbers += m->out_port[k].val == TC_NONE && m->out_port[k].text != NULL;
+    for (size_t k = 0; k < m->signature.n_out; k++) {
+        tensors += m->signature.out[k].val != TC_NONE;
+        numbers += m->signature.out[k].val == TC_NONE && m->signature.out[k].text != NULL;
     }
     if (!numbers || tensors != g->n_out)
         return;
     const tc_val *old = g->out;
     g->out = NULL;
     g->n_out = g->cap_out = 0;
-    for (size_t k = 0; k < m->n_out_port; k++) {
-        tc_port *port = &m->out_port[k];
+    for (size_t k = 0; k < m->signature.n_out; k++) {
+        tc_port *port = &m->signature.out[k];
         bool tensor = port->val != TC_NONE;
         tc_val val = tensor ? old[at++] : port->text ? number_of(g, port->text) : TC_NONE;
         if (!val)
@@ -241,7 +241,7 @@ static tc_exec *laid_out(tc_program *p)
 /* Where shapes followed from an input's numbers, the program is good for those only. */
 static tc_status check_fixed(const tc_program *p, const tc_tensor *in, size_t i)
 {
-    const tc_tensor *fixed = p->module->fixed;
+    const tc_tensor *fixed = p->module->origin.fixed;
     const void *data = fixed ? fixed[i].data : NULL;
     if (!data || memcmp(data, in[i].data, tc_type_bytes(fixed[i].type)) == 0)
         return TC_OK;

@@ -22,7 +22,7 @@ typedef struct course {
 static bool is_open(const course *s)
 {
     const tc_module *m = s->look->module;
-    return ti_module_open(m) || m->n_size || (m->n_method > 1 && !s->o.method);
+    return ti_module_open(m) || m->open.n || (m->origin.n_method > 1 && !s->o.method);
 }
 
 static tc_status look(course *s)
@@ -41,7 +41,7 @@ static tc_status at_sizes(const course *s, tc_npy *const *array, tc_model **out)
     tc_ctx *ctx = s->ctx;
     const tc_module *m = s->look->module;
     tc_module *settled;
-    int64_t *value = tc_new_n(&ctx->arena, int64_t, m->n_size);
+    int64_t *value = tc_new_n(&ctx->arena, int64_t, m->open.n);
     TC_TRY(ti_row_sizes(ctx, m, array, value));
     TC_TRY(ti_read_at(ctx, m, value, &settled));
     *out = ti_model_of(ctx, s->path, settled);
@@ -56,7 +56,7 @@ static tc_status at_row(const course *s, size_t r, tc_model **out)
     tc_read_options *reading = ti_reading(ctx);
     reading->row = array;
     reading->n_row = s->rows.n_in;
-    tc_status status = s->look->module->n_size ? at_sizes(s, array, out)
+    tc_status status = s->look->module->open.n ? at_sizes(s, array, out)
                                                : tc_model_open(ctx, s->path, &s->o, out);
     reading->row = NULL;
     reading->n_row = 0;

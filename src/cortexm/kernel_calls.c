@@ -150,8 +150,8 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
 static void forget_quantization(tc_ctx *ctx, tc_module *m)
 {
     tc_graph *g = ti_main(m);
-    for (size_t i = 0; i < m->n_in_port + m->n_out_port; i++) {
-        tc_port *port = i < m->n_in_port ? &m->in_port[i] : &m->out_port[i - m->n_in_port];
+    for (size_t i = 0; i < m->signature.n_in + m->signature.n_out; i++) {
+        tc_port *port = i < m->signature.n_in ? &m->signature.in[i] : &m->signature.out[i - m->signature.n_in];
         const tc_type *t = ti_type_of(g, port->val);
         if (t && t->quant && !port->codes)
             port->codes = t;

@@ -15,7 +15,7 @@ typedef struct seen {
 static tc_status find_axis(tc_ctx *ctx, const tc_module *module, size_t k, seen *out, bool *found)
 {
     const tc_graph *g = ti_main(module);
-    const tc_open_size *size = &module->size[k];
+    const tc_open_size *size = &module->open.size[k];
     *found = false;
     for (size_t i = 0; i < g->n_in && size->input; i++) {
         const char *name = ti_value_of(g, g->in[i])->name;
@@ -25,10 +25,10 @@ static tc_status find_axis(tc_ctx *ctx, const tc_module *module, size_t k, seen 
         *found = true;
         return TC_OK;
     }
-    int64_t *value = tc_new_n(&ctx->arena, int64_t, module->n_size);
+    int64_t *value = tc_new_n(&ctx->arena, int64_t, module->open.n);
     tc_module *other;
-    for (size_t i = 0; i < module->n_size; i++)
-        value[i] = module->size[i].value;
+    for (size_t i = 0; i < module->open.n; i++)
+        value[i] = module->open.size[i].value;
     int64_t step = value[k] < size->hi ? 1 : -1;
     value[k] += step;
     if (value[k] < size->lo)
@@ -73,11 +73,11 @@ static const tc_open_size *sizes_of_row(const tc_module *module, const seen *at,
 {
     const tc_graph *g = ti_main(module);
     const tc_open_size *out = NULL;
-    for (size_t k = 0; k < module->n_size; k++)
+    for (size_t k = 0; k < module->open.n; k++)
         if (found[k] && array[at[k].input] &&
-            !take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->size[k], &at[k],
+            !take(array[at[k].input], ti_type_of(g, g->in[at[k].input]), &module->open.size[k], &at[k],
                   whole, &value[k]))
-            out = out ? out : &module->size[k];
+            out = out ? out : &module->open.size[k];
     return out;
 }
 
@@ -99,15 +99,15 @@ static tc_sized_data *part_of(tc_sized_data *part, size_t *n, size_t n_size, con
 
 tc_status ti_row_sizes(tc_ctx *ctx, const tc_module *module, tc_npy *const *array, int64_t *value)
 {
-    seen *at = tc_new_n(&ctx->arena, seen, module->n_size);
-    bool *found = tc_new_n(&ctx->arena, bool, module->n_size);
-    for (size_t k = 0; k < module->n_size; k++) {
-        value[k] = module->size[k].value;
+    seen *at = tc_new_n(&ctx->arena, seen, module->open.n);
+    bool *found = tc_new_n(&ctx->arena, bool, module->open.n);
+    for (size_t k = 0; k < module->open.n; k++) {
+        value[k] = module->open.size[k].value;
         TC_TRY(find_axis(ctx, module, k, &at[k], &found[k]));
     }
     const tc_open_size *out = sizes_of_row(module, at, found, array, true, value);
     return out ? ti_error(ctx, array[0]->loc, TC_E_DATA, "%s is %" PRId64 ", the model takes %s",
-                          out->word, value[out - module->size], bounds_text(ctx, out))
+                          out->word, value[out - module->open.size], bounds_text(ctx, out))
                : TC_OK;
 }
 
@@ -116,11 +116,11 @@ tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *dat
 {
     tc_arena *arena = &ctx->arena;
     const tc_graph *g = ti_main(module);
-    size_t n_size = module->n_size;
+    size_t n_size = module->open.n;
     int64_t *own = tc_new_n(arena, int64_t, n_size);
     tc_data_rows rows = {0};
     for (size_t k = 0; k < n_size; k++)
-        own[k] = module->size[k].value;
+        own[k] = module->open.size[k].value;
     if (data && ti_dataset_files(data))
         TC_TRY(ti_data_rows(ctx, g, data->path, data->n_path, &rows));
     tc_sized_data *part = *out = tc_new_n(arena, tc_sized_data, rows.n + 1);
@@ -170,8 +170,8 @@ const char *ti_sizes_text(tc_ctx *ctx, const tc_module *module, const int64_t *v
 {
     tc_buf b;
     ti_buf_init(&b, &ctx->arena);
-    for (size_t i = 0; i < module->n_size; i++)
-        ti_buf_printf(&b, "%s%s=%" PRId64, i ? ", " : "", module->size[i].word, value[i]);
+    for (size_t i = 0; i < module->open.n; i++)
+        ti_buf_printf(&b, "%s%s=%" PRId64, i ? ", " : "", module->open.size[i].word, value[i]);
     return ti_buf_cstr(&b);
 }
 

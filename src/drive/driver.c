@@ -47,7 +47,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         TC_TRY(ti_verify(ctx, out->module));
     }
     ti_take_real(ctx, r, out);
-    out->module->any_size = r->sizes.record || r->sizes.as || r->sizes.any;
+    out->module->open.any = r->sizes.record || r->sizes.as || r->sizes.any;
     const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_call)

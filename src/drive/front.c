@@ -101,9 +101,9 @@ static bool is_quantized(const tc_module *m)
 void ti_take_real(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     const tc_job job = {.integers = integers_of(r, c)};
-    if (!c->module->real || !ti_road_when(TC_WHEN_INTEGERS, &job, c->module->real))
+    if (!c->module->origin.real || !ti_road_when(TC_WHEN_INTEGERS, &job, c->module->origin.real))
         return;
-    c->module = ti_module_clone(c->module->real);
+    c->module = ti_module_clone(c->module->origin.real);
     ti_note(ctx, NULL,
             "%s makes codes of its activations when it runs: all ranges come from calibration data "
             "instead; --dynamic-range keep leaves it as it is",

@@ -55,7 +55,7 @@ static int64_t window_end(const tc_open_size *size, int64_t value)
 static bool is_new(const course *s, size_t n, const int64_t *value)
 {
     for (size_t p = 0; p < n; p++)
-        if (!memcmp(s->point[p], value, s->first->n_size * sizeof *value))
+        if (!memcmp(s->point[p], value, s->first->open.n * sizeof *value))
             return false;
     return true;
 }
@@ -65,8 +65,8 @@ static bool draw(const course *s, uint64_t *state, size_t n, int64_t *value)
 {
     const tc_module *m = s->first;
     for (int attempt = 0; attempt < 64; attempt++) {
-        for (size_t i = 0; i < m->n_size; i++) {
-            int64_t lo = m->size[i].lo, hi = window_end(&m->size[i], s->base[i]);
+        for (size_t i = 0; i < m->open.n; i++) {
+            int64_t lo = m->open.size[i].lo, hi = window_end(&m->open.size[i], s->base[i]);
             lo = lo < 2 && hi > 2 ? 2 : lo; /* an axis of one is like no other */
             value[i] = lo + (int64_t)(next_random(state) % (uint64_t)(hi - lo + 1));
         }
@@ -79,10 +79,10 @@ static bool draw(const course *s, uint64_t *state, size_t n, int64_t *value)
 static bool at_ends(const course *s, size_t n, bool upper, int64_t *value)
 {
     const tc_module *m = s->first;
-    for (size_t i = 0; i < m->n_size; i++) {
-        if (upper && m->size[i].hi > INT32_MAX)
+    for (size_t i = 0; i < m->open.n; i++) {
+        if (upper && m->open.size[i].hi > INT32_MAX)
             return false;
-        value[i] = upper ? m->size[i].hi : m->size[i].lo;
+        value[i] = upper ? m->open.size[i].hi : m->open.size[i].lo;
     }
     return is_new(s, n, value);
 }
@@ -180,7 +180,7 @@ static tc_status compile_quietly(const course *s, const int64_t *value, tc_compi
 static bool find_bound(const course *s, size_t k, tc_size_bound *out)
 {
     const tc_aligned *a = &s->a;
-    const tc_open_size *size = &s->first->size[k];
+    const tc_open_size *size = &s->first->open.size[k];
     for (size_t i = 0; i < a->n_in; i++) {
         const tc_type *t = ti_type_of(ti_point_graph(a, 0), a->place[a->in[i]].at[0]);
         for (int axis = 0; axis < t->rank; axis++) {
@@ -223,11 +223,11 @@ static tc_status check_profile(const course *s, const tc_size_bound *bound)
 
 static tc_status find_bounds(const course *s, tc_size_bound *bound)
 {
-    for (size_t k = 0; k < s->first->n_size; k++) {
+    for (size_t k = 0; k < s->first->open.n; k++) {
         if (!find_bound(s, k, &bound[k]))
             return ti_unsupported(s->ctx, &(tc_loc){.file = s->first->file}, TC_E_DYNAMIC,
                                   "the dynamic size %s is no dimension of an input by itself",
-                                  s->first->size[k].word);
+                                  s->first->open.size[k].word);
         TC_TRY(check_profile(s, &bound[k]));
     }
     return TC_OK;
@@ -343,7 +343,7 @@ static tc_status try_point(course *s, const int64_t *value)
 
 static void set_point(course *s, size_t p, const int64_t *value)
 {
-    memcpy(s->point[p], value, s->first->n_size * sizeof *value);
+    memcpy(s->point[p], value, s->first->open.n * sizeof *value);
 }
 
 /* Formulas come from these: the largest sizes first, then drawn ones. */
@@ -404,14 +404,14 @@ static tc_status try_all(course *s)
     enum { MOST = 4096 };
     const tc_module *m = s->first;
     int64_t value[TC_MAX_RANK];
-    for (size_t i = 0; i < m->n_size; i++) {
-        int64_t hi = m->size[i].hi - m->size[i].lo < MOST ? m->size[i].hi : m->size[i].lo + MOST;
-        memcpy(value, s->base, m->n_size * sizeof *value);
-        for (value[i] = m->size[i].lo; value[i] <= hi; value[i]++) {
+    for (size_t i = 0; i < m->open.n; i++) {
+        int64_t hi = m->open.size[i].hi - m->open.size[i].lo < MOST ? m->open.size[i].hi : m->open.size[i].lo + MOST;
+        memcpy(value, s->base, m->open.n * sizeof *value);
+        for (value[i] = m->open.size[i].lo; value[i] <= hi; value[i]++) {
             tc_many_sizes *many = s->c->work.many;
             tc_grow(&s->ctx->arena, many->tried_at, many->n_tried, many->cap_tried);
-            TC_TRY(ti_tell_progress(s->ctx, "sizes checked", (size_t)(value[i] - m->size[i].lo),
-                                    (size_t)(hi - m->size[i].lo + 1)));
+            TC_TRY(ti_tell_progress(s->ctx, "sizes checked", (size_t)(value[i] - m->open.size[i].lo),
+                                    (size_t)(hi - m->open.size[i].lo + 1)));
             TC_TRY(try_point(s, value));
         }
     }
@@ -441,7 +441,7 @@ static tc_status make_general(course *s)
     tc_ctx *ctx = s->ctx;
     tc_compiled *c = s->c;
     uint64_t state = 20261117;
-    size_t n = s->first->n_size;
+    size_t n = s->first->open.n;
     tc_many_sizes *many = c->work.many = tc_new(&ctx->arena, tc_many_sizes);
     tc_size_bound *bound = tc_new_n(&ctx->arena, tc_size_bound, n);
     TC_TRY(fitted_points(s, &state));
@@ -453,7 +453,7 @@ static tc_status make_general(course *s)
     TC_TRY(ti_road_run(ctx, many->general, TC_AT_TOSA, TC_AT_LEGAL, &(tc_job){.target = &c->target},
                        NULL));
     *many = (tc_many_sizes){.general = many->general,
-                            .size = s->first->size,
+                            .size = s->first->open.size,
                             .n_size = n,
                             .made_at = ti_arena_copy(&ctx->arena, s->a.text, sizeof s->a.text),
                             .n_made = s->a.n_fit,
@@ -483,14 +483,14 @@ static tc_status compile_many_sizes(tc_ctx *ctx, const tc_compile_request *reque
     course s = {.ctx = ctx, .r = &r, .first = request->module, .c = out, .a = {.ctx = ctx}};
     s.point = (int64_t (*)[TC_MAX_RANK])ti_arena_array(&ctx->arena, TC_POINTS, sizeof *s.point,
                                                        _Alignof(int64_t));
-    if (s.first->n_size > TC_MAX_RANK)
+    if (s.first->open.n > TC_MAX_RANK)
         return ti_unsupported(ctx, NULL, TC_E_DYNAMIC, "%zu dynamic sizes; at most %d are supported",
-                              s.first->n_size, TC_MAX_RANK);
+                              s.first->open.n, TC_MAX_RANK);
     tc_sized_data *part;
     size_t n_part;
     TC_TRY(ti_split_by_size(ctx, s.first, r.data.calib, &part, &n_part));
     most_samples_first(part, n_part);
-    memcpy(s.base, part[0].value, s.first->n_size * sizeof *s.base);
+    memcpy(s.base, part[0].value, s.first->open.n * sizeof *s.base);
     r.data.calib = part[0].data;
     TC_TRY(at_largest(&s, &r.sizes.any, &r.sizes.largest));
     TC_TRY(ti_observe_sizes(ctx, s.first, part + 1, n_part - 1, &r));
@@ -508,8 +508,8 @@ static tc_status must_settle(tc_ctx *ctx, const tc_compile_request *r)
     const tc_module *m = r->module;
     tc_buf list;
     ti_buf_init(&list, &ctx->arena);
-    for (size_t i = 0; i < m->n_size; i++) {
-        const tc_open_size *size = &m->size[i];
+    for (size_t i = 0; i < m->open.n; i++) {
+        const tc_open_size *size = &m->open.size[i];
         ti_buf_printf(&list, "%s%s (", i ? ", " : "", size->word);
         if (size->input)
             ti_buf_printf(&list, "axis %d of '%s', ", size->axis, size->input);
@@ -531,7 +531,7 @@ static tc_status must_settle(tc_ctx *ctx, const tc_compile_request *r)
 tc_status ti_compile(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     tc_target target;
-    if (!r->module || !r->module->n_size)
+    if (!r->module || !r->module->open.n)
         return ti_compile_stages(ctx, r, out);
     TC_TRY(ti_target_parse(ctx, r->target, &target));
     if (!(target.tosa >> TC_FEATURE_SHAPE & 1u) || target.machine->packing != TC_PACKED_TOSA)

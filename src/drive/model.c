@@ -15,8 +15,8 @@ tc_model *ti_model_of(tc_ctx *ctx, const char *name, tc_module *module)
 static const tc_port *port_at(const tc_graph *g, bool output, size_t i)
 {
     const tc_module *m = g->module;
-    const tc_port *port = output ? m->out_port : m->in_port;
-    size_t n = output ? m->n_out_port : m->n_in_port, at = 0;
+    const tc_port *port = output ? m->signature.out : m->signature.in;
+    size_t n = output ? m->signature.n_out : m->signature.n_in, at = 0;
     if (i < n && g == ti_main(m) && n == (output ? g->n_out : g->n_in) &&
         port[i].val == (output ? g->out[i] : g->in[i]))
         return &port[i];

@@ -44,8 +44,8 @@ tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *ta
         g->val[call->out[i]]->type = ti_type_of(region, region->out[i]);
         ti_graph_output(g, call->out[i]);
     }
-    m->in_port = ports_for(ctx, from->in_port, from->n_in_port, region->in, g->in, g->n_in);
-    m->out_port = ports_for(ctx, from->out_port, from->n_out_port, region->out, g->out, g->n_out);
+    m->signature.in = ports_for(ctx, from->signature.in, from->signature.n_in, region->in, g->in, g->n_in);
+    m->signature.out = ports_for(ctx, from->signature.out, from->signature.n_out, region->out, g->out, g->n_out);
     return m;
 }
 

@@ -12,9 +12,9 @@ static const char *method_name(tc_ctx *ctx, const tc_module *m, const char *meth
     tc_buf b;
     ti_buf_init(&b, &ctx->arena);
     ti_buf_printf(&b, "%s", method ? method : "forward");
-    for (size_t i = 0; i < m->n_size; i++) {
+    for (size_t i = 0; i < m->open.n; i++) {
         ti_buf_printf(&b, "_");
-        for (const char *p = m->size[i].word; *p; p++)
+        for (const char *p = m->open.size[i].word; *p; p++)
             if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9'))
                 ti_buf_u8(&b, (uint8_t)*p);
         ti_buf_printf(&b, "%" PRId64, value[i]);
@@ -25,9 +25,9 @@ static const char *method_name(tc_ctx *ctx, const tc_module *m, const char *meth
 /* Choice k of all: the first size changes slowest. */
 static void choose(const tc_module *m, size_t k, int64_t *value)
 {
-    for (size_t i = m->n_size; i-- > 0;) {
-        value[i] = m->size[i].list[k % m->size[i].n_list];
-        k /= m->size[i].n_list;
+    for (size_t i = m->open.n; i-- > 0;) {
+        value[i] = m->open.size[i].list[k % m->open.size[i].n_list];
+        k /= m->open.size[i].n_list;
     }
 }
 
@@ -62,24 +62,24 @@ tc_status ti_size_choices(tc_ctx *ctx, const tc_module *m, const char *method,
 {
     enum { MOST = 64 };
     *n = 1;
-    for (size_t i = 0; i < m->n_size; i++) {
-        if (!m->size[i].list)
+    for (size_t i = 0; i < m->open.n; i++) {
+        if (!m->open.size[i].list)
             return ti_usage(ctx, "--dim %s: the sizes of a program with a method for each are lists "
-                                 "or values; this one is open", m->size[i].word);
-        *n *= m->size[i].n_list;
+                                 "or values; this one is open", m->open.size[i].word);
+        *n *= m->open.size[i].n_list;
         if (*n > MOST)
             return ti_usage(ctx, "the sizes make more than %d methods", MOST);
     }
     tc_size_choice *choice = *out = tc_new_n(&ctx->arena, tc_size_choice, *n);
     for (size_t k = 0; k < *n; k++) {
-        choice[k].value = tc_new_n(&ctx->arena, int64_t, m->n_size);
+        choice[k].value = tc_new_n(&ctx->arena, int64_t, m->open.n);
         choose(m, k, choice[k].value);
         choice[k].method = method_name(ctx, m, method, choice[k].value);
         for (size_t p = 0; p < n_part; p++)
-            if (!memcmp(choice[k].value, part[p].value, m->n_size * sizeof *part->value))
+            if (!memcmp(choice[k].value, part[p].value, m->open.n * sizeof *part->value))
                 choice[k].data = part[p].data;
     }
-    size_t first = first_choice(choice, *n, m->n_size, part, n_part);
+    size_t first = first_choice(choice, *n, m->open.n, part, n_part);
     tc_size_choice base = choice[first];
     memmove(choice + 1, choice, first * sizeof *choice);
     choice[0] = base;

@@ -16,8 +16,8 @@ bool ti_is_tosa(const tc_compiled *c)
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const)
             return tc_ops[g->node[k]->op].tosa != 0;
-    return c->target.machine->packing != TC_PACKED_NOT && c->module->producer &&
-           ti_text_starts(c->module->producer, "TOSA ");
+    return c->target.machine->packing != TC_PACKED_NOT && c->module->origin.producer &&
+           ti_text_starts(c->module->origin.producer, "TOSA ");
 }
 
 static tc_status no_kernels(tc_ctx *ctx, const tc_compiled *c)

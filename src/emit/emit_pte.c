@@ -168,8 +168,8 @@ static tc_fb_ref put_chain(tc_pte_emitter *e)
 static tc_fb_ref put_container(tc_pte_emitter *e)
 {
     const tc_module *m = e->module;
-    tc_fb_ref in = ti_fb_put_string(&e->file->w, ti_str_of(m->in_tree ? m->in_tree : ""));
-    tc_fb_ref out = ti_fb_put_string(&e->file->w, ti_str_of(m->out_tree ? m->out_tree : ""));
+    tc_fb_ref in = ti_fb_put_string(&e->file->w, ti_str_of(m->signature.in_tree ? m->signature.in_tree : ""));
+    tc_fb_ref out = ti_fb_put_string(&e->file->w, ti_str_of(m->signature.out_tree ? m->signature.out_tree : ""));
     ti_fb_begin(&e->file->w);
     ti_fb_set_ref(&e->file->w, PTE_CONTAINER_IN, in);
     ti_fb_set_ref(&e->file->w, PTE_CONTAINER_OUT, out);
@@ -181,9 +181,9 @@ static tc_status put_body(tc_pte_emitter *e)
 {
     const tc_module *m = e->module;
     const tc_graph *g = e->scope->g;
-    e->inputs = put_ports(e, m->in_port, m->n_in_port, g->in, g->n_in);
+    e->inputs = put_ports(e, m->signature.in, m->signature.n_in, g->in, g->n_in);
     TC_TRY(ti_pte_steps(e));
-    e->outputs = put_ports(e, m->out_port, m->n_out_port, g->out, g->n_out);
+    e->outputs = put_ports(e, m->signature.out, m->signature.n_out, g->out, g->n_out);
     return TC_OK;
 }
 

@@ -120,7 +120,7 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_pool *
 static tc_status refuse_newer(tc_ctx *ctx, const tc_module *module)
 {
     tc_module older = *module;
-    older.tosa_minor = 0;
+    older.origin.tosa_minor = 0;
     TC_TRY(ti_verify_tosa_for(ctx, &older, NULL));
     return ti_error(ctx, &(tc_loc){.file = module->file}, TC_E_TYPE,
                     "the program has operators or types of TOSA 1.1, which a VGF file cannot hold");

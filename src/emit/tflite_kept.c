@@ -12,7 +12,7 @@ static tc_status broken(const tc_tfw *e, const tc_loc *loc)
 
 tc_status ti_tfw_open(tc_tfw *e)
 {
-    tc_bytes bytes = e->module->source;
+    tc_bytes bytes = e->module->origin.source;
     if (!bytes.size)
         return TC_OK;
     tc_tfw_source *s = e->source = tc_new(&e->ctx->arena, tc_tfw_source);
@@ -20,9 +20,9 @@ tc_status ti_tfw_open(tc_tfw *e)
     ti_fb_init(&s->fb, bytes, TC_TFL_IDENTIFIER);
     s->root = ti_fb_root(&s->fb);
     tc_fb_vector graphs = ti_fb_list(s->root, MODEL_GRAPHS, 4);
-    if (e->module->source_graph < 0 || (uint64_t)e->module->source_graph >= graphs.n)
-        return ti_bug(e->ctx, NULL, "the file has no graph %" PRId64, e->module->source_graph);
-    s->graph = ti_fb_list_table(graphs, (size_t)e->module->source_graph);
+    if (e->module->origin.source_graph < 0 || (uint64_t)e->module->origin.source_graph >= graphs.n)
+        return ti_bug(e->ctx, NULL, "the file has no graph %" PRId64, e->module->origin.source_graph);
+    s->graph = ti_fb_list_table(graphs, (size_t)e->module->origin.source_graph);
     s->codes = ti_fb_list(s->root, MODEL_CODES, 4);
     s->buffers = ti_fb_list(s->root, MODEL_BUFFERS, 4);
     s->tensors = ti_fb_list(s->graph, GRAPH_TENSORS, 4);
@@ -235,7 +235,7 @@ static void keep_signatures(tc_tfw *e)
     m->signature = tc_new_n(&e->ctx->arena, tc_tfw_signature, all.n + 1);
     for (size_t i = 0; i < all.n; i++) {
         tc_fb_table from = ti_fb_list_table(all, i);
-        if (ti_fb_u32(from, SIGNATURE_GRAPH, 0) != e->module->source_graph)
+        if (ti_fb_u32(from, SIGNATURE_GRAPH, 0) != e->module->origin.source_graph)
             continue;
         tc_tfw_signature *to = &m->signature[m->n_signature++];
         to->key = ti_text_copy(&e->ctx->arena, ti_fb_string(from, SIGNATURE_KEY));

@@ -75,8 +75,8 @@ static const tc_port *port_of(const tc_port *port, size_t n, tc_val v)
 static void name_port(tc_tfw *e, tc_val v, tc_tfw_tensor *t, int64_t at)
 {
     const tc_module *m = e->module;
-    const tc_port *in = port_of(m->in_port, m->n_in_port, v),
-                  *out = port_of(m->out_port, m->n_out_port, v), *port = in ? in : out;
+    const tc_port *in = port_of(m->signature.in, m->signature.n_in, v),
+                  *out = port_of(m->signature.out, m->signature.n_out, v), *port = in ? in : out;
     if (!port)
         return;
     if (port->name && *port->name)
@@ -93,8 +93,8 @@ static void name_port(tc_tfw *e, tc_val v, tc_tfw_tensor *t, int64_t at)
 static const tc_type *codes_of(const tc_tfw *e, tc_val v)
 {
     const tc_module *m = e->module;
-    const tc_port *in = port_of(m->in_port, m->n_in_port, v),
-                  *out = port_of(m->out_port, m->n_out_port, v);
+    const tc_port *in = port_of(m->signature.in, m->signature.n_in, v),
+                  *out = port_of(m->signature.out, m->signature.n_out, v);
     return in && in->codes ? in->codes : out ? out->codes : NULL;
 }
 
@@ -117,7 +117,7 @@ static void describe_variable(tc_tfw *e, const tc_value *v, tc_tfw_tensor *t)
     int64_t graph, tensor;
     if (e->source && colon &&
         ti_text_to_i64((tc_str){v->name, (size_t)(colon - v->name)}, &graph) &&
-        ti_text_to_i64(ti_str_of(colon + 1), &tensor) && graph == e->module->source_graph)
+        ti_text_to_i64(ti_str_of(colon + 1), &tensor) && graph == e->module->origin.source_graph)
         ti_tfw_as_there(e, tensor, t);
     if (t->type == TFL_INT8 && !t->n_scale) {
         t->n_scale = 1;
@@ -325,12 +325,12 @@ tc_status ti_write_tflite(tc_ctx *ctx, const tc_tflite_request *r, tc_bytes *out
     ti_map_init(&e.numbers, &ctx->arena);
     TC_TRY(ti_emit_check_types(e.ctx, e.g, ti_tfl_type_of, "TensorFlow Lite"));
     TC_TRY(ti_tfw_open(&e));
-    m->in = put_ports(&e, e.module->in_port, e.module->n_in_port, e.g->in, e.g->n_in, &m->n_in);
+    m->in = put_ports(&e, e.module->signature.in, e.module->signature.n_in, e.g->in, e.g->n_in, &m->n_in);
     for (size_t k = 0; k < e.g->n_node; k++)
         TC_TRY(put_node(&e, e.g->node[k]));
     TC_TRY(put_writes(&e));
     m->out =
-        put_ports(&e, e.module->out_port, e.module->n_out_port, e.g->out, e.g->n_out, &m->n_out);
+        put_ports(&e, e.module->signature.out, e.module->signature.n_out, e.g->out, e.g->n_out, &m->n_out);
     ti_tfw_settle_shifts(&e);
     ti_tfw_keep_rest(&e);
     put_plan(&e);

@@ -217,9 +217,9 @@ static void save_from_writes(tc_module *module)
         tc_val copy = copy_of(g, old);
         for (size_t k = i; k < g->n_out; k++)
             g->out[k] = g->out[k] == old ? copy : g->out[k];
-        for (size_t k = 0; k < module->n_out_port; k++)
-            module->out_port[k].val =
-                module->out_port[k].val == old ? copy : module->out_port[k].val;
+        for (size_t k = 0; k < module->signature.n_out; k++)
+            module->signature.out[k].val =
+                module->signature.out[k].val == old ? copy : module->signature.out[k].val;
     }
     for (size_t i = 0; i < g->n_mutation; i++) {
         tc_mutation *change = &g->mutation[i];

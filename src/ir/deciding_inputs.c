@@ -6,9 +6,9 @@
 static const char *name_of(const tc_graph *g, tc_val v)
 {
     const tc_module *m = g->module;
-    for (size_t k = 0; k < m->n_in_port; k++)
-        if (m->in_port[k].val == v && m->in_port[k].name)
-            return m->in_port[k].name;
+    for (size_t k = 0; k < m->signature.n_in; k++)
+        if (m->signature.in[k].val == v && m->signature.in[k].name)
+            return m->signature.in[k].name;
     return g->val[v]->name;
 }
 

@@ -57,10 +57,10 @@ tc_module *ti_module_copy(const tc_module *module)
     copy->cap_graph = module->n_graph;
     for (size_t i = 0; i < module->n_graph; i++)
         copy->graph[i] = graph_copy(module->graph[i], copy);
-    copy->in_port =
-        ti_arena_copy(arena, module->in_port, module->n_in_port * sizeof *module->in_port);
-    copy->out_port =
-        ti_arena_copy(arena, module->out_port, module->n_out_port * sizeof *module->out_port);
+    copy->signature.in =
+        ti_arena_copy(arena, module->signature.in, module->signature.n_in * sizeof *module->signature.in);
+    copy->signature.out =
+        ti_arena_copy(arena, module->signature.out, module->signature.n_out * sizeof *module->signature.out);
     copy->state = NULL;
     return copy;
 }

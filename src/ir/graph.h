@@ -80,33 +80,47 @@ typedef struct tc_graph {
     size_t n_mutation, cap_mutation;
 } tc_graph;
 
+/* The signature as the model's author wrote it, non-tensors included; empty: in and out are all there
+ * is. */
+typedef struct tc_signature {
+    tc_port *in, *out;
+    size_t n_in, n_out;
+    const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
+} tc_signature;
+
+/* What is known of the file that a module was read from; written by its reader alone. */
+typedef struct tc_origin {
+    const char *producer; /* "torch 2.13.0", or NULL */
+    size_t bytes;
+    int tosa_minor;      /* 1: it is of TOSA 1.1 */
+    tc_bytes source;     /* the file itself, if the output may keep parts of it: a .tflite; */
+    int64_t source_graph; /* and which of its graphs was read */
+    const char **method; /* its methods, where it is a program; or NULL */
+    size_t n_method;
+    bool any_rank; /* it does not record which axes of extent 1 exist */
+    const tc_tensor *fixed; /* by input: example values that the graph was made for, or no data; or
+                             * NULL */
+    struct tc_module *real; /* where it quantizes activations at run time: the float model, for the
+                               quantizer; or NULL */
+} tc_origin;
+
+/* Dynamic sizes that are still open. */
+typedef struct tc_open_sizes {
+    tc_open_size *size;
+    size_t n;
+    tc_bytes image; /* the file, to be read at other sizes */
+    bool any;       /* one of several sizes of a model: no pass decides by extents */
+} tc_open_sizes;
+
 struct tc_module {
     tc_ctx *ctx;
     const char *file; /* where it was read from */
     tc_graph **graph;
     size_t n_graph, cap_graph;
-    /* The signature as the model's author wrote it, non-tensors included; empty: in and out are all
-     * there is. */
-    tc_port *in_port, *out_port;
-    size_t n_in_port, n_out_port;
-    const char *in_tree, *out_tree; /* how the ports nest, as PyTorch writes it; or NULL */
-    const char *producer;           /* "torch 2.13.0", or NULL */
-    size_t file_bytes;
-    int tosa_minor; /* 1: its file is of TOSA 1.1 */
-    tc_bytes source; /* the file itself, if the output may keep parts of it: a .tflite; */
-    int64_t source_graph; /* and which of its graphs was read */
-    tc_open_size *size; /* dynamic sizes that are still open, */
-    size_t n_size;
-    tc_bytes image;     /* and the file, to be read at other sizes */
-    bool any_size;      /* one of several sizes of a model: no pass decides by extents */
-    const tc_tensor *fixed; /* by input: example values that the graph was made for, or no data; or
-                             * NULL */
-    const char **method;    /* the methods of its file, where that is a program; or NULL */
-    size_t n_method;
-    bool shared;   /* one method of several: buffers that this one does not change, but others do */
-    bool any_rank; /* the file does not record which axes of extent 1 exist */
-    struct tc_module *real; /* of a file that quantizes activations at run time: the float model,
-                               for the quantizer; or NULL */
+    tc_signature signature;
+    tc_origin origin;
+    tc_open_sizes open;
+    bool shared;            /* one method of several: buffers that this one does not change, but others do */
     struct tc_state *state; /* run/state.c: state between runs; NULL: none yet */
     int depth;              /* run/eval.c: nesting depth of running graphs */
 };

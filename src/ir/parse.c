@@ -393,9 +393,9 @@ static void parse_body(parser *p)
             break;
         }
         if (ti_str_is(word, "takes"))
-            parse_port(p, &m->in_port, &m->n_in_port, &cap_in);
+            parse_port(p, &m->signature.in, &m->signature.n_in, &cap_in);
         else if (ti_str_is(word, "gives"))
-            parse_port(p, &m->out_port, &m->n_out_port, &cap_out);
+            parse_port(p, &m->signature.out, &m->signature.n_out, &cap_out);
         else if (ti_str_is(word, "mutate"))
             parse_mutation(p);
         else if (ti_str_is(word, "image"))
@@ -458,9 +458,9 @@ static void parse_module(parser *p)
     const struct {
         const char *word, **to;
     } header[] = {{"file", &p->origin},
-                  {"producer", &m->producer},
-                  {"in_tree", &m->in_tree},
-                  {"out_tree", &m->out_tree},
+                  {"producer", &m->origin.producer},
+                  {"in_tree", &m->signature.in_tree},
+                  {"out_tree", &m->signature.out_tree},
                   {"bin", &p->bin}};
     while (ti_lex_peek(&p->lex) && !FAILED(&p->lex)) {
         tc_str word = ti_lex_peek_word(&p->lex);
@@ -491,7 +491,7 @@ tc_status ti_parse(tc_ctx *ctx, const char *file, tc_bytes text, tc_bytes side, 
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     ti_lex_init(&p.lex, ctx, p.module->file, text);
     ti_map_init(&p.graphs, &ctx->scratch);
-    p.module->file_bytes = text.size;
+    p.module->origin.bytes = text.size;
     parse_module(&p);
     ti_arena_rewind(&ctx->scratch, mark);
     if (FAILED(&p.lex))

@@ -348,8 +348,8 @@ static void put_graph(printer *p)
     for (size_t k = 0; k < g->n_node; k++)
         put_node(p, g->node[k]);
     if (g == ti_main(p->module)) {
-        put_ports(p, "takes", p->module->in_port, p->module->n_in_port);
-        put_ports(p, "gives", p->module->out_port, p->module->n_out_port);
+        put_ports(p, "takes", p->module->signature.in, p->module->signature.n_in);
+        put_ports(p, "gives", p->module->signature.out, p->module->signature.n_out);
     }
     for (size_t i = 1; i < g->n_val; i++)
         if (g->val[i]->image && p->number[i]) {
@@ -405,9 +405,9 @@ void ti_print(const tc_module *m, const tc_print_options *options, tc_buf *out)
     assert(out->arena != &m->ctx->scratch);
     const char *file = options->locs && file_is_named(m) ? m->file : NULL;
     put_header(out, "file", file);
-    put_header(out, "producer", m->producer);
-    put_header(out, "in_tree", m->in_tree);
-    put_header(out, "out_tree", m->out_tree);
+    put_header(out, "producer", m->origin.producer);
+    put_header(out, "in_tree", m->signature.in_tree);
+    put_header(out, "out_tree", m->signature.out_tree);
     printer p = {.module = m, .options = options, .out = out, .file = file};
     for (size_t i = 0; i < m->n_graph; i++) {
         ti_buf_text(out, i ? "\n" : "");

@@ -15,8 +15,8 @@ const uint32_t *ti_graph_readers(tc_ctx *ctx, const tc_graph *g)
         readers[g->mutation[i].before]++;
         readers[g->mutation[i].after]++;
     }
-    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
-        readers[m->out_port[i].val]++;
+    for (size_t i = 0; g == ti_main(m) && i < m->signature.n_out; i++)
+        readers[m->signature.out[i].val]++;
     return readers;
 }
 
@@ -28,8 +28,8 @@ const bool *ti_graph_pinned(tc_ctx *ctx, const tc_graph *g)
         pinned[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         pinned[g->mutation[i].before] = pinned[g->mutation[i].after] = true;
-    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
-        pinned[m->out_port[i].val] = true;
+    for (size_t i = 0; g == ti_main(m) && i < m->signature.n_out; i++)
+        pinned[m->signature.out[i].val] = true;
     pinned[TC_NONE] = false;
     return pinned;
 }
@@ -119,11 +119,11 @@ void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now)
         ti_graph_mutate(to, now[from->mutation[i].before], now[from->mutation[i].after]);
     if (to != ti_main(m) && from != ti_main(m))
         return;
-    for (size_t i = 0, next = 0; i < m->n_in_port; i++)
-        if (m->in_port[i].val != TC_NONE)
-            m->in_port[i].val = input_of(from, to, now, m->in_port[i].val, &next);
-    for (size_t i = 0; i < m->n_out_port; i++)
-        m->out_port[i].val = now[m->out_port[i].val];
+    for (size_t i = 0, next = 0; i < m->signature.n_in; i++)
+        if (m->signature.in[i].val != TC_NONE)
+            m->signature.in[i].val = input_of(from, to, now, m->signature.in[i].val, &next);
+    for (size_t i = 0; i < m->signature.n_out; i++)
+        m->signature.out[i].val = now[m->signature.out[i].val];
 }
 
 tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter, size_t n, void *user)

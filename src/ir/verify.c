@@ -173,11 +173,11 @@ static bool is_input(const tc_graph *g, tc_val val)
 static void check_ports(check *c)
 {
     const tc_module *m = c->module;
-    for (size_t i = 0; i < m->n_in_port; i++)
-        if (m->in_port[i].val && !is_input(c->g, m->in_port[i].val))
+    for (size_t i = 0; i < m->signature.n_in; i++)
+        if (m->signature.in[i].val && !is_input(c->g, m->signature.in[i].val))
             FOUND(c, c->loc, STRUCTURE, "port %zu of the signature is not an input", i);
-    for (size_t i = 0; i < m->n_out_port; i++)
-        if (m->out_port[i].val && !is_made(c, m->out_port[i].val))
+    for (size_t i = 0; i < m->signature.n_out; i++)
+        if (m->signature.out[i].val && !is_made(c, m->signature.out[i].val))
             FOUND(c, c->loc, STRUCTURE, "port %zu of the signature is never defined", i);
 }
 

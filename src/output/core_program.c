@@ -79,8 +79,8 @@ static bool is_end(const tc_graph *g, const tc_node *node)
 /* What the codes of a port stand for, where the file says it beside plain integers. */
 static const tc_quant *codes_of(const tc_module *m, tc_val v, bool output)
 {
-    const tc_port *port = output ? m->out_port : m->in_port;
-    for (size_t i = 0; i < (output ? m->n_out_port : m->n_in_port); i++)
+    const tc_port *port = output ? m->signature.out : m->signature.in;
+    for (size_t i = 0; i < (output ? m->signature.n_out : m->signature.n_in); i++)
         if (port[i].val == v && port[i].codes)
             return port[i].codes->quant;
     return NULL;

@@ -338,8 +338,8 @@ const tc_output_kind *ti_output_of(tc_output kind)
 static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
 {
     const tc_module *m = c->module;
-    for (size_t k = 0; k < m->n_out_port; k++) {
-        const tc_port *port = &m->out_port[k];
+    for (size_t k = 0; k < m->signature.n_out; k++) {
+        const tc_port *port = &m->signature.out[k];
         if (port->val == TC_NONE && port->text && !ti_text_eq(port->text, "None"))
             ti_warning(ctx, &(tc_loc){.file = m->file, .place = "outputs"}, TC_E_STRUCTURE,
                        "output %zu is %s, not a tensor: %s cannot hold it, a .pte can", k,

@@ -193,7 +193,7 @@ static tc_status type_side(const reader *r, tc_graph *g, const tc_val *v, size_t
         const tc_type *t = ti_type_of(g, v[i]);
         if (t->quant)
             continue;
-        if (g->module->any_rank)
+        if (g->module->origin.any_rank)
             g->val[v[i]]->type = t = shaped_by(r->ctx, t, entry);
         if (!ti_json_get(entry, "scale"))
             continue;
@@ -249,7 +249,7 @@ static tc_status read_beside(tc_ctx *ctx, const char *file, tc_graph *g)
     const tc_json *in = ti_json_get(json, "inputs"), *out = ti_json_get(json, "outputs");
     TC_TRY(type_side(&r, g, g->in, g->n_in, in));
     TC_TRY(type_side(&r, g, g->out, g->n_out, out));
-    g->module->any_rank = g->module->any_rank && !(says_shapes(in) && says_shapes(out));
+    g->module->origin.any_rank = g->module->origin.any_rank && !(says_shapes(in) && says_shapes(out));
     return TC_OK;
 }
 
@@ -293,7 +293,7 @@ static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes
     g->val[now]->type = t;
     ti_graph_read_instead(g, old, now);
     ti_graph_to_front(g, 1);
-    rename_port(g->module->in_port, g->module->n_in_port, old, input);
+    rename_port(g->module->signature.in, g->module->signature.n_in, old, input);
 }
 
 static void float_output(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
@@ -304,7 +304,7 @@ static void float_output(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *code
     g->val[node->out[0]]->type = ti_type_make(ctx, TC_f32, t->rank, t->dim);
     g->val[node->out[0]]->name = g->val[old]->name;
     g->out[i] = node->out[0];
-    rename_port(g->module->out_port, g->module->n_out_port, old, node->out[0]);
+    rename_port(g->module->signature.out, g->module->signature.n_out, old, node->out[0]);
 }
 
 tc_status ti_dequantize_borders(tc_ctx *ctx, const char *file, tc_module *module)

@@ -83,7 +83,7 @@ static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const 
     o->keep_unread = true;
     o->keep = name;
     o->n_keep = n;
-    TC_TRY(ti_read_tflite(ctx, c->module->file, c->module->source, &r.module));
+    TC_TRY(ti_read_tflite(ctx, c->module->file, c->module->origin.source, &r.module));
     TC_TRY(ti_verify(ctx, r.module));
     TC_TRY(ti_compile_stages(ctx, &r, &next));
     next.asked.method = c->asked.method;
@@ -104,7 +104,7 @@ static tc_status keep_operators(tc_ctx *ctx, tc_compiled *c)
     tc_read_options *o = ti_reading(ctx);
     const tc_read_options before = *o;
     tc_status status = TC_OK;
-    bool more = c->work.typed && c->module->source.size && !ti_quant_is_typed(c->work.typed);
+    bool more = c->work.typed && c->module->origin.source.size && !ti_quant_is_typed(c->work.typed);
     for (int round = 0; round < ROUNDS && more && status == TC_OK; round++) {
         size_t n;
         const char **name = left_on_cpu(ctx, c, &n);

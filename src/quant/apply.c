@@ -334,9 +334,9 @@ static void set_outputs(const tc_apply *a, const tc_val *old, tc_graph *g)
             codes[g->out[i]] = a->out[old[i]];
         g->out[i] = a->out[old[i]] ? a->out[old[i]] : g->out[i];
     }
-    for (size_t k = 0; k < m->n_out_port; k++)
-        if (codes[m->out_port[k].val])
-            m->out_port[k].val = codes[m->out_port[k].val];
+    for (size_t k = 0; k < m->signature.n_out; k++)
+        if (codes[m->signature.out[k].val])
+            m->signature.out[k].val = codes[m->signature.out[k].val];
 }
 
 /* Buffers that hold codes now. */

@@ -46,7 +46,7 @@ static bool is_number(const tc_graph *g, tc_val v)
 {
     double number;
     return ti_formula_number(g, v, &number) && fabs(number) < 0x1p24 &&
-           (tc_type_count(ti_type_of(g, v)) == 1 || !g->module->any_size);
+           (tc_type_count(ti_type_of(g, v)) == 1 || !g->module->open.any);
 }
 
 static bool operands_fit(const tc_graph *g, const tc_node *node)

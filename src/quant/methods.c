@@ -111,8 +111,8 @@ void ti_quant_take_over(tc_module *to, const tc_module *from)
 {
     *ti_main(to) = *ti_main(from);
     ti_main(to)->module = to;
-    to->in_port = from->in_port;
-    to->out_port = from->out_port;
+    to->signature.in = from->signature.in;
+    to->signature.out = from->signature.out;
 }
 
 tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,

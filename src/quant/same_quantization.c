@@ -62,10 +62,10 @@ void ti_quant_number_values(tc_module *module)
         g->mutation[i].before = numbered(&m, g->mutation[i].before);
         g->mutation[i].after = numbered(&m, g->mutation[i].after);
     }
-    for (size_t i = 0; i < copy->n_in_port; i++)
-        copy->in_port[i].val = numbered(&m, copy->in_port[i].val);
-    for (size_t i = 0; i < copy->n_out_port; i++)
-        copy->out_port[i].val = numbered(&m, copy->out_port[i].val);
+    for (size_t i = 0; i < copy->signature.n_in; i++)
+        copy->signature.in[i].val = numbered(&m, copy->signature.in[i].val);
+    for (size_t i = 0; i < copy->signature.n_out; i++)
+        copy->signature.out[i].val = numbered(&m, copy->signature.out[i].val);
     g->val = m.val;
     g->n_val = m.n;
     g->cap_val = g->n_val;

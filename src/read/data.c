@@ -168,7 +168,7 @@ size_t ti_row_samples(const tc_graph *g, tc_npy *const *array)
     bool new_axis;
     for (size_t i = 0; i < g->n_in; i++) {
         const tc_type *t = ti_type_of(g, g->in[i]);
-        int64_t n = array[i] ? samples_in(array[i], t, g->module->any_rank, &new_axis) : 0;
+        int64_t n = array[i] ? samples_in(array[i], t, g->module->origin.any_rank, &new_axis) : 0;
         if (n < 0)
             return 0;
         most = n > most ? n : most;
@@ -479,9 +479,9 @@ tc_status ti_data_sample(tc_data *data, size_t k, const tc_tensor *in)
 static const char *input_name(const tc_graph *g, size_t i)
 {
     const tc_module *m = g->module;
-    for (size_t k = 0; g == ti_main(m) && k < m->n_in_port; k++)
-        if (m->in_port[k].val == g->in[i] && m->in_port[k].name)
-            return m->in_port[k].name;
+    for (size_t k = 0; g == ti_main(m) && k < m->signature.n_in; k++)
+        if (m->signature.in[k].val == g->in[i] && m->signature.in[k].name)
+            return m->signature.in[k].name;
     const char *name = g->val[g->in[i]]->name;
     return name ? name : ti_text_format(&m->ctx->arena, "%zu", i);
 }
@@ -490,7 +490,7 @@ static tc_data *new_data(tc_ctx *ctx, const tc_graph *g)
 {
     tc_data *data = tc_new(&ctx->arena, tc_data);
     *data = (tc_data){.ctx = ctx, .n_column = g->n_in, .samples = 1};
-    data->any_rank = g->module->any_rank;
+    data->any_rank = g->module->origin.any_rank;
     data->column = tc_new_n(&ctx->arena, column, g->n_in);
     for (size_t i = 0; i < g->n_in; i++) {
         data->column[i].name = input_name(g, i);

@@ -14,7 +14,7 @@ void ti_facts_note_fixed(const tc_facts *f, tc_module *module)
             fixed[i] = f->given[i];
             any = true;
         }
-    module->fixed = any ? fixed : NULL;
+    module->origin.fixed = any ? fixed : NULL;
 }
 
 static tc_tensor *fact(tc_build *m, tc_val v)

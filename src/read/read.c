@@ -63,7 +63,7 @@ static tc_status look_over(tc_module *module)
 {
     TC_TRY(ti_fixed_rest(module));
     TC_TRY(ti_check_places(module));
-    return module->real ? look_over(module->real) : TC_OK;
+    return module->origin.real ? look_over(module->origin.real) : TC_OK;
 }
 
 tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
@@ -73,7 +73,7 @@ tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
     reader *read = pick(path, bytes);
     TC_TRY(read ? read(ctx, path, bytes, out) : ti_foreign_file(ctx, path, bytes));
     look_at_sizes(ctx, path, read);
-    (*out)->image = (*out)->n_size ? bytes : (tc_bytes){NULL, 0};
+    (*out)->open.image = (*out)->open.n ? bytes : (tc_bytes){NULL, 0};
     return look_over(*out);
 }
 
@@ -85,7 +85,7 @@ tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
         return ti_foreign_file(ctx, file, bytes);
     TC_TRY(read == ti_read_text ? ti_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
-    (*out)->image = (*out)->n_size ? bytes : (tc_bytes){NULL, 0};
+    (*out)->open.image = (*out)->open.n ? bytes : (tc_bytes){NULL, 0};
     look_at_sizes(ctx, file, read);
     return look_over(*out);
 }

@@ -102,9 +102,9 @@ tc_status ti_fixed_value(tc_ctx *ctx, const char *input, const tc_type *type, tc
 
 static const char *name_of(const tc_module *m, const tc_graph *g, size_t i)
 {
-    for (size_t k = 0; k < m->n_in_port; k++)
-        if (m->in_port[k].val == g->in[i] && m->in_port[k].name)
-            return m->in_port[k].name;
+    for (size_t k = 0; k < m->signature.n_in; k++)
+        if (m->signature.in[k].val == g->in[i] && m->signature.in[k].name)
+            return m->signature.in[k].name;
     return g->val[g->in[i]]->name;
 }
 
@@ -115,30 +115,30 @@ static void put_instead(tc_graph *g, tc_val old, tc_val now)
         if (g->mutation[k].after == old)
             g->mutation[k].after = now;
     tc_module *m = g->module;
-    for (size_t k = 0; k < m->n_out_port; k++)
-        if (m->out_port[k].val == old)
-            m->out_port[k].val = now;
+    for (size_t k = 0; k < m->signature.n_out; k++)
+        if (m->signature.out[k].val == old)
+            m->signature.out[k].val = now;
 }
 
 static void drop_input(tc_module *m, tc_graph *g, size_t i)
 {
     size_t k = 0;
-    while (k < m->n_in_port && m->in_port[k].val != g->in[i])
+    while (k < m->signature.n_in && m->signature.in[k].val != g->in[i])
         k++;
-    if (k < m->n_in_port) {
-        memmove(&m->in_port[k], &m->in_port[k + 1], (m->n_in_port - k - 1) * sizeof *m->in_port);
-        m->n_in_port--;
+    if (k < m->signature.n_in) {
+        memmove(&m->signature.in[k], &m->signature.in[k + 1], (m->signature.n_in - k - 1) * sizeof *m->signature.in);
+        m->signature.n_in--;
     }
-    if (m->fixed) {
-        tc_tensor *left = ti_arena_copy(&m->ctx->arena, m->fixed, g->n_in * sizeof *left);
+    if (m->origin.fixed) {
+        tc_tensor *left = ti_arena_copy(&m->ctx->arena, m->origin.fixed, g->n_in * sizeof *left);
         memmove(&left[i], &left[i + 1], (g->n_in - i - 1) * sizeof *left);
-        m->fixed = left;
+        m->origin.fixed = left;
     }
     memmove(&g->in[i], &g->in[i + 1], (g->n_in - i - 1) * sizeof *g->in);
     g->n_in--;
     for (size_t j = 0; j < g->n_in; j++)
         g->val[g->in[j]]->index = (int)j;
-    m->in_tree = NULL;
+    m->signature.in_tree = NULL;
 }
 
 /* Input i is a constant from now on. */

@@ -504,11 +504,11 @@ static const char *plain_text(tc_arena *arena, const tc_cpu_value *v)
 static tc_status read_inputs(reader *r)
 {
     const tc_pte_method *m = r->m;
-    r->module->in_port = tc_new_n(&r->ctx->arena, tc_port, (size_t)m->in.n);
-    r->module->n_in_port = (size_t)m->in.n;
+    r->module->signature.in = tc_new_n(&r->ctx->arena, tc_port, (size_t)m->in.n);
+    r->module->signature.n_in = (size_t)m->in.n;
     for (int32_t i = 0; i < m->in.n; i++) {
         const tc_pte_value *v = &m->value[m->in.v[i]];
-        tc_port *port = &r->module->in_port[i];
+        tc_port *port = &r->module->signature.in[i];
         if (v->tag != PTE_TENSOR) {
             port->text = ti_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
             continue;
@@ -523,11 +523,11 @@ static tc_status read_inputs(reader *r)
 static tc_status read_outputs(reader *r)
 {
     const tc_pte_method *m = r->m;
-    r->module->out_port = tc_new_n(&r->ctx->arena, tc_port, (size_t)m->out.n);
-    r->module->n_out_port = (size_t)m->out.n;
+    r->module->signature.out = tc_new_n(&r->ctx->arena, tc_port, (size_t)m->out.n);
+    r->module->signature.n_out = (size_t)m->out.n;
     for (int32_t i = 0; i < m->out.n; i++) {
         const tc_pte_value *v = &m->value[m->out.v[i]];
-        tc_port *port = &r->module->out_port[i];
+        tc_port *port = &r->module->signature.out[i];
         if (v->tag != PTE_TENSOR) {
             port->text = ti_intern_text(r->ctx, plain_text(&r->ctx->arena, &v->plain));
             continue;
@@ -613,10 +613,10 @@ static tc_status choose_method(reader *r)
 {
     const char *asked = ti_reading(r->ctx)->method, *want = asked ? asked : "forward";
     r->m = asked ? NULL : &r->file.method[0];
-    r->module->method = tc_new_n(&r->ctx->arena, const char *, r->file.n_method);
-    r->module->n_method = r->file.n_method;
+    r->module->origin.method = tc_new_n(&r->ctx->arena, const char *, r->file.n_method);
+    r->module->origin.n_method = r->file.n_method;
     for (size_t i = r->file.n_method; i-- > 0;) {
-        r->module->method[i] = r->file.method[i].name;
+        r->module->origin.method[i] = r->file.method[i].name;
         if (ti_text_eq(r->file.method[i].name, want))
             r->m = &r->file.method[i];
     }
@@ -640,7 +640,7 @@ tc_status ti_read_pte(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     r->module = ti_module_new(ctx, file);
     TC_TRY(choose_method(r));
     r->module->shared = r->file.n_method > 1;
-    r->module->file_bytes = bytes.size;
+    r->module->origin.bytes = bytes.size;
     r->in = ti_pte_inside_new(r, ti_graph_new(r->module, "main"), NULL);
     r->before = tc_new_n(&ctx->arena, tc_val, r->m->n_value);
     r->graph = tc_new_n(&ctx->arena, const char *, r->m->n_delegate);

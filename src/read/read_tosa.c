@@ -68,8 +68,8 @@ static tc_status read_version(reader *r, tc_fb_table root)
         return ti_unsupported(r->ctx, at_byte(r, v.at), TC_E_VERSION,
                               "the file is of TOSA %d.%d.%d%s; TOSA 1.0 and 1.1 are supported",
                               major, minor, patch, draft ? " draft" : "");
-    r->module->tosa_minor = minor;
-    r->module->producer = ti_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
+    r->module->origin.tosa_minor = minor;
+    r->module->origin.producer = ti_text_format(&r->ctx->arena, "TOSA %d.%d.%d%s", major, minor, patch,
                                          draft ? " draft" : "");
     return TC_OK;
 }
@@ -578,7 +578,7 @@ static tc_status read_region(reader *r, tc_fb_table region)
 tc_status ti_read_tosa(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     reader r = {.ctx = ctx, .module = ti_module_new(ctx, file), .bytes = bytes};
-    r.module->file_bytes = bytes.size;
+    r.module->origin.bytes = bytes.size;
     ti_map_init(&r.regions, &ctx->arena);
     ti_fb_init(&r.fb, bytes, TC_TOSA_IDENTIFIER);
     tc_fb_table root = ti_fb_root(&r.fb);

@@ -65,9 +65,9 @@ tc_status ti_read_vela(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     size_t n_in = program.n_in - program.n_state, n_out = program.n_out - program.n_state;
     tc_bytes payload = ti_npu_backend_payload(&ctx->arena, &program);
     tc_val *in = tc_new_n(&ctx->arena, tc_val, program.n_in + 1);
-    m->file_bytes = bytes.size;
-    m->producer = "Vela";
-    m->any_rank = true;
+    m->origin.bytes = bytes.size;
+    m->origin.producer = "Vela";
+    m->origin.any_rank = true;
     for (size_t i = 0; i < n_in; i++)
         in[i + 1] = ti_graph_input(g, type_of(ctx, &program.in[i]), NULL);
     for (size_t i = n_in; i < program.n_in; i++)

@@ -491,10 +491,10 @@ static bool are_own(const tc_vgf *vgf, const tc_vgf_slots *slots, size_t first)
 tc_status ti_read_vgf(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_vgf_reader r = {.ctx = ctx, .module = ti_module_new(ctx, file)};
-    r.module->file_bytes = bytes.size;
+    r.module->origin.bytes = bytes.size;
     r.g = ti_graph_new(r.module, "main");
     TC_TRY(ti_vgf_read(ctx, file, bytes, &r.vgf));
-    r.module->producer = ti_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
+    r.module->origin.producer = ti_text_format(&ctx->arena, "VGF %d.%d.%d", r.vgf.version[0],
                                         r.vgf.version[1], r.vgf.version[2]);
     bool single = r.vgf.n_segment == 1 && r.vgf.segment[0].type == TC_VGF_GRAPH &&
                   are_own(&r.vgf, &r.vgf.in, 0) && are_own(&r.vgf, &r.vgf.out, r.vgf.in.n);

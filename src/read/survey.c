@@ -49,15 +49,15 @@ static void add_port(tc_ctx *ctx, const tc_graph *g, tc_val val, const char *nam
 static void add_ports(const tc_module *m, tc_survey *s)
 {
     const tc_graph *g = ti_main(m);
-    for (size_t i = 0; i < m->n_in_port; i++)
-        add_port(m->ctx, g, m->in_port[i].val, m->in_port[i].name, m->in_port[i].text, &s->in,
+    for (size_t i = 0; i < m->signature.n_in; i++)
+        add_port(m->ctx, g, m->signature.in[i].val, m->signature.in[i].name, m->signature.in[i].text, &s->in,
                  &s->n_in, &s->cap_in);
-    for (size_t i = 0; i < g->n_in && !m->n_in_port; i++)
+    for (size_t i = 0; i < g->n_in && !m->signature.n_in; i++)
         add_port(m->ctx, g, g->in[i], NULL, NULL, &s->in, &s->n_in, &s->cap_in);
-    for (size_t i = 0; i < m->n_out_port; i++)
-        add_port(m->ctx, g, m->out_port[i].val, m->out_port[i].name, m->out_port[i].text, &s->out,
+    for (size_t i = 0; i < m->signature.n_out; i++)
+        add_port(m->ctx, g, m->signature.out[i].val, m->signature.out[i].name, m->signature.out[i].text, &s->out,
                  &s->n_out, &s->cap_out);
-    for (size_t i = 0; i < g->n_out && !m->n_out_port; i++)
+    for (size_t i = 0; i < g->n_out && !m->signature.n_out; i++)
         add_port(m->ctx, g, g->out[i], NULL, NULL, &s->out, &s->n_out, &s->cap_out);
 }
 
@@ -71,7 +71,7 @@ void ti_survey_module(const tc_module *m, tc_survey *s)
 {
     add_ports(m, s);
     if (!s->producer)
-        s->producer = m->producer;
+        s->producer = m->origin.producer;
     for (size_t i = 0; i < m->n_graph; i++) {
         const tc_graph *g = m->graph[i];
         for (size_t k = 0; k < g->n_node; k++) {

@@ -103,7 +103,7 @@ tc_status ti_generalize(tc_aligned *a, const tc_size_bound *bound, size_t n_boun
     tc_module *module = ti_module_new(ctx, a->module[0]->file);
     const tc_graph *from = ti_point_graph(a, 0);
     tc_general m = {.a = a, .g = ti_graph_new(module, from->name), .atoms = {.a = a}};
-    module->tosa_minor = 1;
+    module->origin.tosa_minor = 1;
     ti_map_init(&m.constant, &ctx->arena);
     ti_map_init(&m.number, &ctx->arena);
     TC_TRY(ti_put_inputs(&m, bound, n_bound));

@@ -81,8 +81,8 @@ static void find_crossings(cutting *c)
         c->crosses[g->out[i]] = c->region_of[g->out[i]] >= 0;
     for (size_t i = 0; i < g->n_mutation; i++)
         c->crosses[g->mutation[i].after] = c->region_of[g->mutation[i].after] >= 0;
-    for (size_t i = 0; i < c->module->n_out_port; i++) {
-        tc_val v = c->module->out_port[i].val;
+    for (size_t i = 0; i < c->module->signature.n_out; i++) {
+        tc_val v = c->module->signature.out[i].val;
         c->crosses[v] = c->crosses[v] || (v && c->region_of[v] >= 0);
     }
 }

@@ -673,7 +673,7 @@ tc_status ti_verify_tosa_for(tc_ctx *ctx, const tc_module *module, const tc_targ
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_judge j = {.ctx = ctx, .module = module, .target = target};
-    j.minor = target ? target->minor : module->tosa_minor;
+    j.minor = target ? target->minor : module->origin.tosa_minor;
     collect_names(&j);
     for (size_t i = 0; i < module->n_graph; i++)
         judge_graph(&j, module->graph[i]);

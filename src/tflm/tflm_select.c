@@ -234,7 +234,7 @@ tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
                                         "builtin operator in TensorFlow Lite Micro", false};
     TC_TRY(ti_cpu_select(ctx, module, &tflm));
     ti_tflm_narrow_results(ctx, module);
-    if (!module->source.size) /* variables of a .tflite start as they do there */
+    if (!module->origin.source.size) /* variables of a .tflite start as they do there */
         ti_tflm_start_state(module);
     return TC_OK;
 }

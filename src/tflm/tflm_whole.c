@@ -213,8 +213,8 @@ void ti_tflm_narrow_results(tc_ctx *ctx, tc_module *module)
         tc_val small = narrow_form(g, def);
         for (size_t k = i; k < g->n_out; k++)
             g->out[k] = g->out[k] == wide ? small : g->out[k];
-        for (size_t k = 0; k < module->n_out_port; k++)
-            if (module->out_port[k].val == wide)
-                module->out_port[k].val = small;
+        for (size_t k = 0; k < module->signature.n_out; k++)
+            if (module->signature.out[k].val == wide)
+                module->signature.out[k].val = small;
     }
 }

@@ -59,8 +59,8 @@ static void find_live(dead *d, const tc_graph *g)
         d->live[g->out[i]] = true;
     for (size_t i = 0; i < g->n_mutation; i++)
         d->live[g->mutation[i].before] = d->live[g->mutation[i].after] = true;
-    for (size_t i = 0; g == ti_main(m) && i < m->n_out_port; i++)
-        d->live[m->out_port[i].val] = true;
+    for (size_t i = 0; g == ti_main(m) && i < m->signature.n_out; i++)
+        d->live[m->signature.out[i].val] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
         bool needed = acts(d, node);

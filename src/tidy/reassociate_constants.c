@@ -133,7 +133,7 @@ static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *p = ti_type_of(g, product->in[0]), *y = ti_type_of(g, node->out[0]);
     double c = ti_load_f64(ti_tensor_of(g, node->in[i]), 0);
     if (!is_real(p) || !ti_same_dims(ti_type_of(g, product->out[0]), y) || !(c > 0) || isinf(c) ||
-        (tc_type_count(p) > tc_type_count(y) && !g->module->any_size) || ti_is_const(g, product->in[0]))
+        (tc_type_count(p) > tc_type_count(y) && !g->module->open.any) || ti_is_const(g, product->in[0]))
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     tc_val x = ti_b_mul(&b, rw->now[product->in[0]], ti_b_scalar(&b, TC_f32, c));

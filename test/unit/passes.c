@@ -337,9 +337,9 @@ static void spoil_const(tc_module *m)
 }
 static void spoil_port(tc_module *m)
 {
-    m->in_port = tc_new(&m->ctx->arena, tc_port);
-    m->n_in_port = 1;
-    m->in_port->val = ti_main(m)->node[0]->out[0];
+    m->signature.in = tc_new(&m->ctx->arena, tc_port);
+    m->signature.n_in = 1;
+    m->signature.in->val = ti_main(m)->node[0]->out[0];
 }
 static void spoil_calls(tc_module *m)
 {

@@ -148,19 +148,19 @@ static void test_ports(void)
     CHECK(module);
     if (module) {
         tc_graph *g = ti_main(module);
-        CHECK(g->n_in == 1 && g->n_out == 3 && g->n_node == 1 && module->n_in_port == 3 &&
-              module->n_out_port == 5);
-        CHECK(ti_text_eq(module->in_port[0].name, "x") &&
-              ti_text_eq(module->in_port[1].text, "5") &&
-              ti_text_eq(module->in_port[2].text, "None"));
-        CHECK(ti_text_eq(module->out_port[3].text, "7") &&
-              ti_text_eq(module->out_port[4].text, "None"));
+        CHECK(g->n_in == 1 && g->n_out == 3 && g->n_node == 1 && module->signature.n_in == 3 &&
+              module->signature.n_out == 5);
+        CHECK(ti_text_eq(module->signature.in[0].name, "x") &&
+              ti_text_eq(module->signature.in[1].text, "5") &&
+              ti_text_eq(module->signature.in[2].text, "None"));
+        CHECK(ti_text_eq(module->signature.out[3].text, "7") &&
+              ti_text_eq(module->signature.out[4].text, "None"));
         CHECK(g->out[1] == g->out[2] && g->out[0] == g->in[0]); /* tied weights are one value */
         const float *data = ti_value_of(g, g->out[1])->data;
         static const float transposed[6] = {1, 3, 5, 2, 4, 6};
         CHECK(memcmp(data, transposed, sizeof transposed) == 0);
-        CHECK(ti_text_eq(module->producer, "torch 2.13.0") && ti_text_eq(module->in_tree, "I") &&
-              !module->out_tree);
+        CHECK(ti_text_eq(module->origin.producer, "torch 2.13.0") && ti_text_eq(module->signature.in_tree, "I") &&
+              !module->signature.out_tree);
     }
     tc_ctx_free(ctx);
 }
@@ -297,8 +297,8 @@ static void test_sizes(void)
                         "arg':{'as_sym_int':{'as_name':'r'}}}}"};
     tc_status status;
     tc_module *module = load(ctx, m, &status);
-    CHECK(module && ti_text_eq(module->out_port[0].text, "-10") &&
-          ti_text_eq(module->out_port[1].text, "2"));
+    CHECK(module && ti_text_eq(module->signature.out[0].text, "-10") &&
+          ti_text_eq(module->signature.out[1].text, "2"));
     if (!module)
         fputs(tc_diagnostics(ctx), stderr);
     m.nodes = SYM("_operator.floordiv", NUMBER(3) "," NUMBER(0), "d");
@@ -356,11 +356,11 @@ static void test_arithmetic(void)
                    .outputs = "{'as_sym_int':{'as_name':'d'}}",
                    .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
         tc_module *module = load(ctx, m, &status);
-        bool good = row[k].result ? module && ti_text_eq(module->out_port[0].text, row[k].result)
+        bool good = row[k].result ? module && ti_text_eq(module->signature.out[0].text, row[k].result)
                                   : !module && strstr(tc_diagnostics(ctx), "a size that is not");
         if (!good)
             fprintf(stderr, "%s(%s): %s %s\n", row[k].target, row[k].args,
-                    module ? module->out_port[0].text : "", tc_diagnostics(ctx));
+                    module ? module->signature.out[0].text : "", tc_diagnostics(ctx));
         CHECK(good);
         tc_ctx_free(ctx);
     }
@@ -389,7 +389,7 @@ static void test_arithmetic(void)
             .outputs = "{'as_sym_int':{'as_name':'d'}}",
             .output_specs = "{'user_output':{'arg':{'as_sym_int':{'as_name':'d'}}}}"};
         tc_module *module = load(ctx, m, &status);
-        CHECK(module && ti_text_eq(module->out_port[0].text, order[k].holds ? "1" : "0"));
+        CHECK(module && ti_text_eq(module->signature.out[0].text, order[k].holds ? "1" : "0"));
         if (!module)
             fprintf(stderr, "%s: %s\n", order[k].target, tc_diagnostics(ctx));
         tc_ctx_free(ctx);

@@ -178,20 +178,20 @@ static void any_node(tc_graph *g, tc_op op)
 static void any_signature(tc_module *m)
 {
     tc_ctx *ctx = m->ctx;
-    m->producer = dice(2) ? "torch 2.13.0" : NULL;
-    m->in_tree = dice(2) ? any_text(ctx) : NULL;
-    m->out_tree = dice(2) ? any_text(ctx) : NULL;
-    m->n_in_port = dice(3);
-    m->in_port = tc_new_n(&ctx->arena, tc_port, m->n_in_port);
-    for (size_t i = 0; i < m->n_in_port; i++) {
-        m->in_port[i].name = dice(2) ? any_text(ctx) : NULL;
+    m->origin.producer = dice(2) ? "torch 2.13.0" : NULL;
+    m->signature.in_tree = dice(2) ? any_text(ctx) : NULL;
+    m->signature.out_tree = dice(2) ? any_text(ctx) : NULL;
+    m->signature.n_in = dice(3);
+    m->signature.in = tc_new_n(&ctx->arena, tc_port, m->signature.n_in);
+    for (size_t i = 0; i < m->signature.n_in; i++) {
+        m->signature.in[i].name = dice(2) ? any_text(ctx) : NULL;
         if (dice(2))
-            m->in_port[i].val = any_val(ti_main(m));
+            m->signature.in[i].val = any_val(ti_main(m));
         else
-            m->in_port[i].text = "None";
+            m->signature.in[i].text = "None";
     }
-    m->out_port = m->in_port;
-    m->n_out_port = m->n_in_port;
+    m->signature.out = m->signature.in;
+    m->signature.n_out = m->signature.n_in;
 }
 
 static tc_module *any_module(tc_ctx *ctx, uint64_t start)

@@ -31,8 +31,8 @@ static const char *port_name(const tc_graph *g, bool out, size_t i)
 {
     const tc_module *m = g->module;
     tc_val v = out ? g->out[i] : g->in[i];
-    const tc_port *port = out ? m->out_port : m->in_port;
-    size_t n = out ? m->n_out_port : m->n_in_port;
+    const tc_port *port = out ? m->signature.out : m->signature.in;
+    size_t n = out ? m->signature.n_out : m->signature.n_in;
     for (size_t k = 0; k < n && g == ti_main(m); k++)
         if (port[k].val == v && port[k].name)
             return port[k].name;

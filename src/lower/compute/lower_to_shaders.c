@@ -137,10 +137,10 @@ static void move_port(const tc_graph *g, size_t i, tc_val to)
     size_t others = 0;
     for (size_t k = 0; k < i; k++)
         others += g->out[k] == g->out[i];
-    for (size_t k = 0; k < m->n_out_port; k++) {
-        if (m->out_port[k].val != g->out[i] || others-- > 0)
+    for (size_t k = 0; k < m->signature.n_out; k++) {
+        if (m->signature.out[k].val != g->out[i] || others-- > 0)
             continue;
-        m->out_port[k].val = to;
+        m->signature.out[k].val = to;
         return;
     }
 }

@@ -278,8 +278,8 @@ static void drop_readers(tc_graph *g, tc_val v, tc_val now)
 static void set_port(tc_graph *g, bool out, size_t i, tc_val now)
 {
     tc_module *m = g->module;
-    tc_port *port = out ? m->out_port : m->in_port;
-    size_t n = out ? m->n_out_port : m->n_in_port;
+    tc_port *port = out ? m->signature.out : m->signature.in;
+    size_t n = out ? m->signature.n_out : m->signature.n_in;
     tc_val *at = out ? &g->out[i] : &g->in[i];
     for (size_t k = 0; k < n && g == ti_main(m); k++)
         if (port[k].val == *at) {

@@ -138,7 +138,7 @@ static tc_status bind_outputs(tc_onnx_scope *scope)
     tc_onnx *reader = scope->reader;
     tc_module *module = reader->module;
     const TcOnnxPb__Graph *graph = reader->model->graph;
-    module->out_port = tc_new_n(&reader->ctx->arena, tc_port, graph->n_output);
+    module->signature.out = tc_new_n(&reader->ctx->arena, tc_port, graph->n_output);
     for (size_t i = 0; i < graph->n_output; i++) {
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
         tc_loc *loc = tc_new(&reader->ctx->arena, tc_loc);
@@ -148,7 +148,7 @@ static tc_status bind_outputs(tc_onnx_scope *scope)
         tc_val v = ti_onnx_value(scope, name, loc, &status);
         TC_TRY(status);
         TC_TRY(check_output(scope, graph->output[i], v, loc));
-        tc_port *port = &module->out_port[module->n_out_port++];
+        tc_port *port = &module->signature.out[module->signature.n_out++];
         port->name = ti_intern_text(reader->ctx, name);
         port->val = v;
         ti_graph_output(scope->g, v);
@@ -164,7 +164,7 @@ static tc_status read_model(tc_onnx *reader)
     ti_map_init(&reader->function, &reader->work);
     ti_map_init(&reader->beside, &reader->work);
     ti_map_init(&reader->unknown, &reader->work);
-    reader->module->producer = ti_onnx_producer(reader);
+    reader->module->origin.producer = ti_onnx_producer(reader);
     find_functions(reader);
     tc_onnx_scope scope;
     tc_facts facts = {0};
@@ -194,7 +194,7 @@ tc_status ti_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     reader->module = ti_module_new(ctx, file);
     reader->file = reader->module->file;
     reader->bytes = bytes;
-    reader->module->file_bytes = bytes.size;
+    reader->module->origin.bytes = bytes.size;
     ti_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
     ti_ctx_defer(ctx, free_work, &reader->work);

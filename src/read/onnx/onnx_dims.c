@@ -83,12 +83,12 @@ static void leave_open(tc_onnx *reader, const TcOnnxPb__ValueInfo *v, const tc_d
     enum { EXAMPLE = 8, MOST = 64 };
     tc_module *m = reader->module;
     size_t k = 0;
-    while (k < m->n_size && !ti_text_eq(m->size[k].name, d->name))
+    while (k < m->open.n && !ti_text_eq(m->open.size[k].name, d->name))
         k++;
     *out = d->lo > EXAMPLE ? d->lo : d->hi < EXAMPLE ? d->hi : EXAMPLE;
-    m->size = m->size ? m->size : tc_new_n(&reader->ctx->arena, tc_open_size, MOST);
-    if (k == m->n_size && k < MOST)
-        m->size[m->n_size++] = (tc_open_size){.name = d->name,
+    m->open.size = m->open.size ? m->open.size : tc_new_n(&reader->ctx->arena, tc_open_size, MOST);
+    if (k == m->open.n && k < MOST)
+        m->open.size[m->open.n++] = (tc_open_size){.name = d->name,
                                               .word = d->name,
                                               .input = ti_intern_text(reader->ctx, v->name),
                                               .axis = axis,
@@ -334,7 +334,7 @@ tc_status ti_onnx_bind_inputs(tc_onnx_scope *scope)
     scope->facts->given = given;
     scope->facts->used = tc_new_n(&ctx->arena, bool, n);
     scope->facts->n_given = n;
-    reader->module->in_port = tc_new_n(&ctx->arena, tc_port, n);
+    reader->module->signature.in = tc_new_n(&ctx->arena, tc_port, n);
     for (size_t i = 0; i < graph->n_input; i++) {
         const TcOnnxPb__ValueInfo *v = graph->input[i];
         if (!is_input(scope, v))
@@ -352,7 +352,7 @@ tc_status ti_onnx_bind_inputs(tc_onnx_scope *scope)
             continue;
         }
         TC_TRY(read_sample(reader, type, sample, &given[k++]));
-        tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
+        tc_port *port = &reader->module->signature.in[reader->module->signature.n_in++];
         port->name = ti_intern_text(ctx, v->name);
         port->val = ti_graph_input(scope->g, type, v->name);
         ti_onnx_name_value(scope, v->name, port->val);

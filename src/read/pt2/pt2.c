@@ -118,10 +118,10 @@ static void note_signature(tc_pt2 *reader, const tc_json *graph_module)
     const tc_json *signature = ti_json_get(first, "signature");
     tc_str in = ti_json_text(&ctx->arena, ti_json_get(signature, "in_spec"));
     tc_str out = ti_json_text(&ctx->arena, ti_json_get(signature, "out_spec"));
-    module->in_tree = in.p ? ti_text_copy(&ctx->arena, in) : NULL;
-    module->out_tree = out.p ? ti_text_copy(&ctx->arena, out) : NULL;
+    module->signature.in_tree = in.p ? ti_text_copy(&ctx->arena, in) : NULL;
+    module->signature.out_tree = out.p ? ti_text_copy(&ctx->arena, out) : NULL;
     tc_str version = ti_json_text(&ctx->arena, ti_json_get(reader->program, "torch_version"));
-    module->producer =
+    module->origin.producer =
         ti_text_format(&ctx->arena, "torch %.*s", version.n > 64 ? 64 : (int)version.n,
                        version.p ? version.p : "");
 }
@@ -170,7 +170,7 @@ tc_status ti_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     reader->ctx = ctx;
     reader->module = ti_module_new(ctx, file);
     reader->file = reader->module->file;
-    reader->module->file_bytes = bytes.size;
+    reader->module->origin.bytes = bytes.size;
     ti_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
     ti_ctx_defer(ctx, free_work, &reader->work);

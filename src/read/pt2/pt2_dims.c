@@ -226,9 +226,9 @@ static tc_status must_settle(const tc_pt2 *reader)
 static void leave_open(tc_pt2 *reader, const tc_pt2_dim *dim)
 {
     tc_module *m = reader->module;
-    if (!m->size)
-        m->size = tc_new_n(&reader->ctx->arena, tc_open_size, reader->n_dim);
-    m->size[m->n_size++] = (tc_open_size){.name = dim->symbol,
+    if (!m->open.size)
+        m->open.size = tc_new_n(&reader->ctx->arena, tc_open_size, reader->n_dim);
+    m->open.size[m->open.n++] = (tc_open_size){.name = dim->symbol,
                                           .word = dim->word ? dim->word : dim->symbol,
                                           .input = dim->input,
                                           .axis = dim->axis,

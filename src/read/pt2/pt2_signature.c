@@ -103,8 +103,8 @@ static tc_status bind_number(tc_pt2_scope *scope, const tc_json *value, const tc
         (tc_pt2_number){TC_PT2_INT, number, (double)number};
     if (scope->numbers)
         ti_pt2_learn(reader, ti_json_get(scope->numbers, text), number);
-    reader->module->n_in_port--;
-    reader->module->in_tree = NULL;
+    reader->module->signature.n_in--;
+    reader->module->signature.in_tree = NULL;
     return TC_OK;
 }
 
@@ -141,8 +141,8 @@ static tc_status bind_user_input(tc_pt2_scope *scope, const tc_json *arg, tc_por
         cell->val = ti_graph_const(scope->g, type, fixed.data, ti_intern(ctx, name), loc);
         cell->meta = ti_map_get(&scope->declared, name);
         add_name(scope, name, TC_PT2_CELL)->cell = cell;
-        reader->module->n_in_port--;
-        reader->module->in_tree = NULL;
+        reader->module->signature.n_in--;
+        reader->module->signature.in_tree = NULL;
         return TC_OK;
     }
     port->name = cell->input = ti_intern(ctx, name);
@@ -177,9 +177,9 @@ static tc_status bind_input(tc_pt2_scope *scope, const tc_json *spec, const tc_j
         bind_payload(scope, body, "tensor_constant_name", true);
     else if (ti_str_is(kind, "user_input"))
         return bind_user_input(scope, ti_json_get(body, "arg"),
-                               &module->in_port[module->n_in_port++]);
+                               &module->signature.in[module->signature.n_in++]);
     else if (ti_str_is(kind, "constant_input")) {
-        tc_port *port = &module->in_port[module->n_in_port++];
+        tc_port *port = &module->signature.in[module->signature.n_in++];
         name = ti_json_text(&reader->work, ti_json_get(body, "name"));
         port->name = name.p ? ti_intern(reader->ctx, name) : NULL;
         tc_str tag;
@@ -204,7 +204,7 @@ tc_status ti_pt2_bind_inputs(tc_pt2_scope *scope, const tc_json *graph, const tc
         specs->n != inputs->n)
         return ti_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
                         "the signature does not list the inputs that the graph has");
-    reader->module->in_port = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
+    reader->module->signature.in = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
     find_changed(reader, graph, signature);
     tc_status worst = TC_OK;
     for (const tc_json *s = ti_json_first(specs), *i = ti_json_first(inputs); s;
@@ -250,7 +250,7 @@ static tc_status add_output(tc_pt2_scope *scope, const tc_json *arg)
 {
     tc_pt2 *reader = scope->reader;
     tc_module *module = reader->module;
-    tc_port *port = &module->out_port[module->n_out_port++];
+    tc_port *port = &module->signature.out[module->signature.n_out++];
     tc_str tag;
     const tc_json *value = ti_json_only(arg, &tag);
     bool sym = ti_str_is(tag, "as_sym_int") || ti_str_is(tag, "as_sym_float") ||
@@ -260,7 +260,7 @@ static tc_status add_output(tc_pt2_scope *scope, const tc_json *arg)
         if (v.kind == TC_PT2_NOTHING)
             return ti_error(reader->ctx, &(tc_loc){.file = reader->file, .place = "outputs"},
                             TC_E_DYNAMIC, "output %zu is a number that is not known",
-                            module->n_out_port - 1);
+                            module->signature.n_out - 1);
         set_number_text(reader->ctx, v, port);
         return TC_OK;
     }
@@ -400,7 +400,7 @@ tc_status ti_pt2_bind_outputs(tc_pt2_scope *scope, const tc_json *graph, const t
         specs->n != outputs->n)
         return ti_error(reader->ctx, &(tc_loc){.file = reader->file}, TC_E_FORMAT,
                         "the signature does not list the outputs that the graph has");
-    reader->module->out_port = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
+    reader->module->signature.out = tc_new_n(&reader->ctx->arena, tc_port, specs->n);
     tc_status worst = TC_OK;
     for (const tc_json *s = ti_json_first(specs); s; s = s->next)
         worst = ti_pt2_worse(worst, bind_output(scope, s));

@@ -222,7 +222,7 @@ static tc_status bind_input(tc_tfl_scope *scope, size_t k, size_t n, int64_t i)
         return m.status;
     }
     read_sample(ctx, type, sample, &((tc_tensor *)(uintptr_t)scope->facts->given)[k]);
-    tc_port *port = &reader->module->in_port[reader->module->n_in_port++];
+    tc_port *port = &reader->module->signature.in[reader->module->signature.n_in++];
     tc_build m = ti_build_folding(ctx, scope->g, loc, scope->facts);
     port->name = name;
     port->val = ti_graph_input(scope->g, type, name);
@@ -243,12 +243,12 @@ static tc_status bind_inputs(tc_tfl_scope *scope)
     scope->facts->given = tc_new_n(&ctx->arena, tc_tensor, in.n);
     scope->facts->used = tc_new_n(&ctx->arena, bool, in.n);
     scope->facts->n_given = in.n;
-    reader->module->in_port = tc_new_n(&ctx->arena, tc_port, in.n);
+    reader->module->signature.in = tc_new_n(&ctx->arena, tc_port, in.n);
     size_t n = in.n;
     for (size_t k = 0; k < in.n; k++)
         n -= ti_fixed_has(ctx, input_name(scope, ti_fb_list_i32(in, k)));
     for (size_t k = 0; k < in.n; k++)
-        TC_TRY(bind_input(scope, reader->module->n_in_port, n, ti_fb_list_i32(in, k)));
+        TC_TRY(bind_input(scope, reader->module->signature.n_in, n, ti_fb_list_i32(in, k)));
     TC_TRY(ti_said_used(ctx, reader->file,
                         "sizes have no names here; use --shape INPUT=SIZE,..."));
     return ti_tfl_broken(reader);
@@ -259,7 +259,7 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
     tc_tfl *reader = scope->reader;
     tc_fb_vector out = ti_fb_list(scope->graph, GRAPH_OUTPUTS, 4);
     TC_TRY(ti_tfl_broken(reader));
-    reader->module->out_port = tc_new_n(&reader->ctx->arena, tc_port, out.n);
+    reader->module->signature.out = tc_new_n(&reader->ctx->arena, tc_port, out.n);
     for (size_t k = 0; k < out.n; k++) {
         int64_t i = ti_fb_list_i32(out, k);
         const tc_tfl_tensor *t = i >= 0 && (size_t)i < scope->n_tensor ? &scope->tensor[i] : NULL;
@@ -271,7 +271,7 @@ static tc_status bind_outputs(tc_tfl_scope *scope)
         if (m.status == TC_OK && t && t->shifted)
             v = ti_tfl_plain_of(&m, t, v);
         TC_TRY(m.status);
-        reader->module->out_port[reader->module->n_out_port++] =
+        reader->module->signature.out[reader->module->signature.n_out++] =
             (tc_port){.val = v, .name = ti_intern_text(reader->ctx, name),
                       .codes = t ? codes_of(reader->ctx, t, ti_type_of(scope->g, v)) : NULL,
                       .tensor = t ? i + 1 : 0};
@@ -346,19 +346,19 @@ static tc_status read_file(tc_ctx *ctx, const char *file, tc_bytes bytes, bool r
     reader->module = ti_module_new(ctx, file);
     reader->file = reader->module->file;
     reader->bytes = bytes;
-    reader->module->file_bytes = bytes.size;
+    reader->module->origin.bytes = bytes.size;
     TC_TRY(ti_tfl_open(reader));
-    reader->module->producer = ti_tfl_producer(reader);
+    reader->module->origin.producer = ti_tfl_producer(reader);
     find_custom(reader);
     tc_tfl_scope scope = {.reader = reader, .prefix = ""};
     scope.g = ti_graph_new(reader->module, "main");
     scope.facts = tc_new(&ctx->arena, tc_facts);
     int64_t graph;
     TC_TRY(ti_tfl_choose(reader, &graph));
-    reader->module->source = bytes;
-    reader->module->source_graph = graph;
-    reader->module->method = reader->key;
-    reader->module->n_method = reader->n_key;
+    reader->module->origin.source = bytes;
+    reader->module->origin.source_graph = graph;
+    reader->module->origin.method = reader->key;
+    reader->module->origin.n_method = reader->n_key;
     TC_TRY(ti_tfl_tensors(&scope, graph));
     TC_TRY(bind_inputs(&scope));
     TC_TRY(ti_tfl_nodes(&scope));
@@ -378,6 +378,6 @@ tc_status ti_read_tflite(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_modul
     if (!reader->hybrid || how != TC_RANGE_EITHER)
         return TC_OK;
     TC_TRY(read_file(ctx, file, bytes, true, &again));
-    (*out)->real = again->module;
+    (*out)->origin.real = again->module;
     return TC_OK;
 }
