@@ -38,12 +38,24 @@ def kernels(tosac, program):
     return {name: int(n) for n, name in re.findall(r"^ +(\d+)  (\S+::\S+)$", shown, re.M)}
 
 
+def expected(tosac, folder, work, case, desc):
+    """The folder with the results: the suite's, or where it allows several (INEXACT_ROUND) those of `tosac run`."""
+    modes = {t["mode"] for t in desc["meta"]["compliance"]["tensors"].values()}
+    if modes == {"EXACT"}:
+        return f"{folder}/{case}"
+    inputs = [word for file in desc["ifm_file"] for word in ("-i", f"{folder}/{case}/{file}")]
+    subprocess.run([tosac, "run", f"{folder}/{case}/test.tosa", *inputs, "-o", f"{work}/{case}"], capture_output=True, check=False)
+    for i, file in enumerate(desc["ofm_file"]):
+        os.rename(f"{work}/{case}/output_{i}.npy", f"{work}/{case}/{file}")
+    return f"{work}/{case}"
+
+
 def tosa_case(args, case, work):
     """The model, its inputs, and the results that are wanted."""
     folder = os.path.join(args.cases, case)
     with open(f"{folder}/desc.json", encoding="utf-8") as f:
         desc = json.load(f)
-    results = cortexm_suite.expected(args.tosac, args.cases, work, case, desc)
+    results = expected(args.tosac, args.cases, work, case, desc)
     return f"{folder}/test.tosa", [f"{folder}/{file}" for file in desc["ifm_file"]], [f"{results}/{file}" for file in desc["ofm_file"]]
 
 

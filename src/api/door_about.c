@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_about.c -- what there is, told from the tables that everything else is made of. */
+/* door_about.c -- targets, operators and this build, from the tables that everything else uses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,10 +12,10 @@
 
 /* ---- targets ---- */
 
-/* Profiles that are offered by name; extensions go behind them. */
+/* Profiles that are offered by name; extensions are appended to them. */
 static const char *const profiles[] = {"TOSA-1.0+INT", "TOSA-1.0+FP", "TOSA-1.0+INT+FP"};
 
-/* core: a Cortex-M beside it. */
+/* core: a Cortex-M next to it. */
 static void describe(const tc_machine *m, const char *name, const char *spec, bool core,
                      tc_target_info *out)
 {

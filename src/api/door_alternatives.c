@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_alternatives.c -- what does not fit its board, compiled in other ways.
+/* door_alternatives.c -- a program that does not fit its board, compiled with other settings.
  *
- * Every way is the caller's compilation with one setting changed, really made into the same kind of
- * file; only figures are kept of it. */
+ * Every trial is the caller's compilation with one setting changed, compiled into the same kind of
+ * file; only its figures are kept. */
 #include "../base/attempt.h"
 #include "../base/enter.h"
 #include "../board/board_fit.h"
@@ -16,7 +16,7 @@
 
 enum { SECONDS = 120, WAYS = 12, PAIRS = 2 };
 
-/* What is changed: NULL and 0 stay as they are. */
+/* What is changed: NULL and 0: unchanged. */
 typedef struct way {
     int64_t max_scratch;
     const char *optimise, *memory_mode, *config;
@@ -90,7 +90,7 @@ static void add_bits(search *s, const char *config)
         add_way(s, (way){.config = config});
 }
 
-/* A size of so many quarters, as even as it was. */
+/* A size of so many quarters, divisible by the same power of two, up to 32. */
 static int64_t smaller(int64_t size, int quarters)
 {
     int64_t even = size & -size, less = size * quarters / 4;
@@ -177,7 +177,7 @@ static tc_compile_options options_of(const search *s, const way *w)
 
 /* ---- each ---- */
 
-/* The model anew with smaller sizes: nobody's data is of these, so numbers are invented. */
+/* The model again with smaller sizes: no data has these sizes, so samples are invented. */
 static tc_status read_smaller(tc_ctx *ctx, const search *s, int quarters, tc_compile_options *o,
                               tc_model **out)
 {
@@ -193,7 +193,7 @@ static tc_status read_smaller(tc_ctx *ctx, const search *s, int quarters, tc_com
     return s->o->quant.samples ? tc_dataset_open(ctx, random, 1, &o->quant.samples) : TC_OK;
 }
 
-/* What is kept of texts: the attempt's memory goes. */
+/* Copies of texts: the attempt's memory is freed. */
 typedef struct kept {
     char why[256], bound[256];
 } kept;
@@ -250,7 +250,7 @@ static tc_status try_way(search *s, const way *w)
 
 /* ---- two at once ---- */
 
-/* Every memory that is too small has room by one of the two. */
+/* Every memory that is too small is large enough by one of the two. */
 static bool together(const tc_fit *f, const tc_fit_trial *a, const tc_fit_trial *b)
 {
     bool all = !a->why && !b->why;
@@ -261,7 +261,7 @@ static bool together(const tc_fit *f, const tc_fit_trial *a, const tc_fit_trial 
     return all;
 }
 
-/* They change different things. */
+/* They change different settings. */
 static bool join(const way *a, const way *b, way *out)
 {
     *out = *a;

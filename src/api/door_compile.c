@@ -42,7 +42,7 @@ static tc_status check_method(tc_ctx *ctx, const tc_compile_options *o)
     return TC_OK;
 }
 
-/* A goal takes the place of settings. */
+/* A goal replaces settings. */
 static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_ethosu_options *e,
                              tc_compile_request *r, tc_frontier_row **rows, size_t *n)
 {
@@ -69,7 +69,7 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_
     return TC_OK;
 }
 
-/* What the back end will be told, before anything that takes time. */
+/* Checks what the back end will be given, before anything that takes time. */
 static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_ethosu_options *o)
 {
     tc_target target;
@@ -81,8 +81,8 @@ static tc_status check_ethosu(tc_ctx *ctx, const char *target_name, const tc_eth
     return ti_pricer_for(ctx, &target, o->ini, o->system_config, o->memory_mode, &unused);
 }
 
-/* What is refused changes the program: the back end is asked before anything is told of it, and the
- * core beside an Ethos-U has the rest. */
+/* A refusal changes the program: the back end is asked before anything is reported, and the core
+ * next to an Ethos-U gets the rest. */
 static tc_status make_streams(tc_ctx *ctx, tc_compiled *c)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
@@ -148,7 +148,7 @@ static tc_ethosu_options ethosu_of(tc_ctx *ctx, const tc_compile_options *o)
                                .max_scratch = o->ethosu.max_scratch};
 }
 
-/* What the caller leaves open is the board's. */
+/* What the caller leaves open is taken from the board. */
 static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, tc_ethosu_options *e,
                             const tc_board **out)
 {
@@ -233,7 +233,7 @@ static tc_status compile_sizes(tc_ctx *ctx, const tc_compile_options *options,
         r.sizes.first = first;
         r.sizes.record = false;
         r.sizes.as = first->quant.record.asked ? &first->quant.record : NULL;
-        o.goal = tc_compile_options_default().goal; /* settings are found by now */
+        o.goal = tc_compile_options_default().goal; /* settings have been found by now */
         o.beside = *out = c;
     }
     return TC_OK;

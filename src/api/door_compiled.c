@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_compiled.c -- what was compiled: what went where, how near it is, and what it costs. */
+/* door_compiled.c -- the compiled program: what runs where, its accuracy, and its cost. */
 #include <math.h>
 
 #include "../base/enter.h"

@@ -30,7 +30,7 @@ tc_status tc_config_parse(tc_ctx *ctx, const char *name, tc_bytes json, tc_confi
 
 /* ---- entries ---- */
 
-/* The caller's words for ours. */
+/* The public enumerators as internal ones. */
 static const struct {
     uint32_t theirs, ours;
 } fields[] = {

@@ -35,7 +35,7 @@ const char *tc_status_text(tc_status status)
     return "an unknown status";
 }
 
-/* ---- settings and numbers ---- */
+/* ---- settings and counters ---- */
 
 void tc_ctx_set_mapping(tc_ctx *ctx, bool map)
 {
@@ -140,7 +140,7 @@ static tc_status read_messages(tc_ctx *ctx, const char **out)
 const char *tc_diagnostics(tc_ctx *ctx)
 {
     const char *text;
-    int cancelled = atomic_exchange(&ctx->cancelled, 0); /* they can be read all the same */
+    int cancelled = atomic_exchange(&ctx->cancelled, 0); /* they can be read anyway */
     tc_status status = read_messages(ctx, &text);
     if (cancelled)
         tc_ctx_cancel(ctx);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_data.c -- samples as callers bring them. */
+/* door_data.c -- samples as callers provide them. */
 #include "../base/enter.h"
 #include "../data/dataset.h"
 #include "../drive/model.h"

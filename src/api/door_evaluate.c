@@ -10,16 +10,17 @@
 #include "../drive/model.h"
 #include "../text/scores.h"
 
-/* What one program said. */
+/* The answers of one program. */
 typedef struct verdict {
     const char *name;
     size_t *said; /* by sample: the class of the highest score */
     size_t right, right5, agree;
-    size_t won, lost; /* right where the reference is not, and the other way round */
+    size_t won, lost; /* right where the reference is wrong, and vice versa */
     double signal, noise, seconds;
     double surprise; /* of all tokens that were predicted, */
     size_t predicted; /* and how many */
-    size_t *order; /* pairs of classes (label * classes + said), the most frequent mistake first */
+    size_t *order; /* pairs of classes (label * classes + answer), the most frequent mistake
+                      first */
     size_t n_order;
 } verdict;
 
@@ -34,7 +35,7 @@ struct tc_evaluation {
     tc_labels labels;
     size_t *of_class; /* samples by label */
     float *scores;    /* the reference's */
-    uint32_t *counts; /* of the program in hand: [label, said] */
+    uint32_t *counts; /* of the current program: [label, answer] */
     bool tokens;      /* samples are tokens, and scores predict the next one */
 };
 
@@ -43,13 +44,13 @@ typedef struct runner {
     verdict *v;
     bool reference;
     tc_program *program;
-    const tc_tensor *in; /* of the sample in hand */
+    const tc_tensor *in; /* of the current sample */
     const tc_type *tokens; /* of the first input; NULL: there is none */
     float *score;
     size_t n_in, samples, rows; /* rows of scores in one sample */
     const size_t *first; /* by sample: its first row among those of all sizes */
-    float *held; /* one token at a time: the scores behind the last one, */
-    double place; /* and where it stood; less than 0: there was none */
+    float *held; /* one token at a time: the scores after the last one, */
+    double place; /* and its position; less than 0: there was none */
 } runner;
 
 static tc_status differs(const tc_evaluation *e, const tc_model *model, size_t n, size_t classes)
@@ -76,7 +77,7 @@ static tc_status prepare(tc_evaluation *e, const tc_model *model, tc_dataset *da
     return TC_OK;
 }
 
-/* The place of the label's score among all; the earlier of equal ones counts as higher. */
+/* The rank of the label's score among all; the earlier of equal ones counts as higher. */
 static size_t rank_of(const float *v, size_t n, size_t label)
 {
     size_t rank = 0;
@@ -140,8 +141,8 @@ static tc_status predict(tc_evaluation *e, verdict *v, const float *score, doubl
     return TC_OK;
 }
 
-/* Behind each token of a sample stands the next one.  Programs that take one at a time have theirs
- * in the next sample, where its place follows. */
+/* Each token of a sample is followed by its label, the next token.  Programs that take one at a
+ * time have it in the next sample, if its position follows. */
 static tc_status predict_row(tc_evaluation *e, verdict *v, runner *r, size_t i, const float *score)
 {
     if (i + 1 < r->rows)
@@ -208,7 +209,7 @@ static tc_status judge(void *user, const tc_sample_result *result)
     return TC_OK;
 }
 
-/* Rows of scores in the order of the samples' numbers. */
+/* Rows of scores in the order of the samples' indices. */
 static void lay_out(tc_evaluation *e, const runner *r)
 {
     tc_arena *arena = &e->ctx->arena;
@@ -292,7 +293,7 @@ static tc_status run_one(tc_evaluation *e, const char *labels, size_t which)
     }
     v->seconds /= (double)(samples ? samples : 1);
     keep_mistakes(e, v);
-    if (v->n_order) { /* counts are needed behind: they become part of the order */
+    if (v->n_order) { /* counts are needed later: they become part of the order */
         size_t *kept = tc_new_n(&e->ctx->arena, size_t, 2 * v->n_order);
         for (size_t i = 0; i < v->n_order; i++) {
             kept[2 * i] = v->order[i];
@@ -352,7 +353,7 @@ bool tc_evaluation_has_labels(const tc_evaluation *e)
 
 /* ---- how sure ---- */
 
-static const double z = 1.959963984540054; /* 95 % of a normal distribution lie within */
+static const double z = 1.959963984540054; /* 95 % of a normal distribution are within */
 
 /* Wilson: (p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n) */
 static void wilson(size_t right, size_t n, double *low, double *high)

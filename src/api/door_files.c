@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_files.c -- results into .npy files, and files as such. */
+/* door_files.c -- results to .npy files, and file access. */
 #include "../num/load.h"
 #include "../wire/file.h"
 #include "../wire/npy.h"

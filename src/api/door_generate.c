@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_generate.c -- tokens after tokens: a prompt through windows and steps, then step by step.
+/* door_generate.c -- generates tokens: the prompt through windows and steps, then step by step.
  *
- * The methods of a program remember together: what a window has written is handed to the step, and
- * the other way round, when the one follows the other. */
+ * The methods of a program share their state: it is handed from the window to the step, and back,
+ * when the one is called after the other. */
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 #include "../num/math.h"
 #include "../text/scores.h"
 
-/* A method as it is called. */
+/* A method and its buffers. */
 typedef struct caller {
     tc_program *program;
     tc_tensor token, place; /* its inputs; place.type NULL: it has none */
@@ -26,9 +26,9 @@ typedef struct writer {
     tc_ctx *ctx;
     tc_generate_options o;
     caller step, window; /* program NULL: there is none */
-    caller *last;        /* whose state is the latest; NULL: nobody's yet */
+    caller *last;        /* the method with the latest state; NULL: none yet */
     size_t context;      /* 0: not known */
-    int64_t *text;       /* the prompt and what was made */
+    int64_t *text;       /* the prompt and the generated tokens */
     size_t n;
     float *score;
     uint64_t random;
@@ -81,7 +81,7 @@ static tc_status open_method(writer *w, const tc_model *model, caller *c)
     return TC_OK;
 }
 
-/* Caches are [.., places, width]. */
+/* Caches are [.., positions, width]. */
 static size_t context_of(const tc_model *model)
 {
     const tc_graph *g = ti_main(model->module);
@@ -133,7 +133,7 @@ static void put_places(tc_tensor to, size_t first)
     }
 }
 
-/* Runs a method on n tokens that stand from `at` on; the scores behind the last of them. */
+/* Runs a method on n tokens at positions from `at` on; gives the scores after the last of them. */
 static tc_status call(writer *w, caller *c, const int64_t *token, size_t n, size_t at)
 {
     if (w->last && w->last != c)
@@ -150,7 +150,7 @@ static tc_status call(writer *w, caller *c, const int64_t *token, size_t n, size
     return TC_OK;
 }
 
-/* How many tokens the window takes at a place; 0: it does not reach there. */
+/* How many tokens the window takes at a position; 0: it does not reach there. */
 static size_t by_window(const writer *w, size_t at, size_t left)
 {
     const caller *c = &w->window;
@@ -161,10 +161,10 @@ static size_t by_window(const writer *w, size_t at, size_t left)
     return c->window;
 }
 
-/* The scores behind the text as it stands; `done` of it have been through. */
+/* The scores after the whole text; `done` tokens of it have been run. */
 static tc_status read_on(writer *w, size_t *done)
 {
-    if (!w->step.program) { /* all of it anew, or as much as goes into the window */
+    if (!w->step.program) { /* all of it again, or as much as the window takes */
         size_t n = w->n < w->window.window ? w->n : w->window.window;
         *done = w->n;
         tc_program_reset(w->window.program);
@@ -205,7 +205,7 @@ static float kth_score(writer *w, size_t words, size_t k)
     return sorted[k - 1];
 }
 
-/* e^(score / temperature); scores are beside the best. */
+/* e^(score / temperature); scores are relative to the best. */
 static double share_of(const writer *w, float score)
 {
     return (double)ti_expf((float)((double)score / w->o.temperature));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_model.c -- models: read, asked, run through passes, written. */
+/* door_model.c -- models: read, queried, run through passes, written. */
 #include "../drive/model.h"
 
 #include "../output/region_ports.h"
@@ -85,7 +85,7 @@ tc_status tc_model_read(tc_ctx *ctx, const char *name, tc_bytes bytes,
     TC_ENTER(ctx, read_model(ctx, name, bytes, options, out));
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const char *tc_model_file(const tc_model *model)
 {

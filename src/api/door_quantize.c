@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_quantize.c -- a float model becomes a typed one; or only observations are made. */
+/* door_quantize.c -- a float model becomes a typed one; or only observations are recorded. */
 #include "../base/attempt.h"
 #include "../ir/verify.h"
 #include "../drive/data_fit.h"
@@ -16,7 +16,7 @@ typedef struct quantizing {
     const tc_model *model;
     tc_quantize_options o;
     tc_config config;
-    tc_module *module; /* a copy of the model's, on its way */
+    tc_module *module; /* a copy of the model's, being quantized */
     tc_job job;
     tc_compile_request asked; /* its target; the rest is empty */
     tc_compiled compiled;     /* and the same */
@@ -26,7 +26,8 @@ typedef struct quantizing {
     tc_samples learned, held_out;
 } quantizing;
 
-/* The target's part in it: what it can select, how it packs weights, what its cycles cost. */
+/* What quantization needs of the target: what it can select, how it packs weights, its cost in
+ * cycles. */
 static tc_status take_target(quantizing *q)
 {
     if (!q->o.target)
@@ -40,7 +41,7 @@ static tc_status take_target(quantizing *q)
     return ti_typed_cost(q->ctx, &q->asked, &q->compiled, &q->request.cost);
 }
 
-/* Up to the float program, or one that says itself how it is quantized. */
+/* Up to the float program, or one that is quantized already. */
 static tc_status prepare(quantizing *q)
 {
     tc_ctx *ctx = q->ctx;
@@ -85,7 +86,7 @@ static tc_status open_samples(quantizing *q)
     return status;
 }
 
-/* An export that went through PT2E says itself how it is quantized. */
+/* An export that went through PT2E contains its quantization. */
 static tc_status check_own(const quantizing *q)
 {
     if (q->o.samples || q->o.n_merge || q->o.config || q->request.observe_only)
@@ -126,8 +127,8 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
     return ti_road_run(q->ctx, q->module, TC_AT_READY, TC_AT_TYPED, &q->job, NULL);
 }
 
-/* Values of each kind, constants not counted.  Sums between quantized values are integers of 32
- * bits wherever the program is compiled, and what only leaves it in float is quantized before. */
+/* Values of each kind, constants not counted.  Sums between quantized values are 32-bit integers
+ * wherever the program is compiled, and values that only leave it in float are quantized before. */
 static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t *real)
 {
     tc_attempt attempt;
@@ -145,7 +146,7 @@ static void count(tc_ctx *ctx, const tc_module *typed, size_t *quantized, size_t
     ti_attempt_end(ctx, &attempt);
 }
 
-/* In the words of a summary. */
+/* As the summary names them. */
 static const char *measured_on(const quantizing *q)
 {
     tc_buf text;

@@ -11,7 +11,7 @@
 #include "../drive/model.h"
 #include "../drive/road.h"
 
-/* Somebody who runs samples: on a plan of its own where there are several. */
+/* A worker that runs samples: on a plan of its own where there are several. */
 typedef struct seat {
     tc_plan *plan; /* NULL: the program itself */
     tc_tensor *in, *out, *after;
@@ -23,22 +23,22 @@ struct tc_program {
     const tc_module *from; /* the model's */
     tc_module *module;
     tc_graph *g;
-    tc_exec *exec;       /* NULL: not yet laid out, which the first run does */
-    void **own;          /* by input: a buffer of the program's own, once somebody wants it */
-    const void **bound;  /* by input: where it is read; NULL: there */
+    tc_exec *exec;       /* NULL: not yet planned, which the first run does */
+    void **own;          /* by input: a buffer of the program's own, once it is asked for */
+    const void **bound;  /* by input: where it is read; NULL: that buffer */
     void **bound_out;    /* by output: where it is copied; NULL: nowhere */
     tc_tensor *in, *out; /* of the last run */
     bool has_run;
-    double *seconds; /* by operator; NULL: nobody asked */
+    double *seconds; /* by operator; NULL: not asked for */
     tc_spent *spent; /* by step */
     size_t n_spent;
-    seat *seat; /* those that samples were spread over; NULL: there were none */
+    seat *seat; /* the workers that samples were spread over; NULL: there were none */
     size_t n_seat;
     tc_spread_run *threads;
-    void **declared; /* by mutation: as the program begins */
+    void **declared; /* by mutation: the initial state */
 };
 
-/* A number of Python's as a constant of rank 0: True, 5, 0.5; TC_NONE: it is none. */
+/* A Python scalar as a constant of rank 0: True, 5, 0.5; TC_NONE: it is not one. */
 static tc_val number_of(tc_graph *g, const char *text)
 {
     static const tc_loc nowhere;
@@ -60,7 +60,7 @@ static tc_val number_of(tc_graph *g, const char *text)
     return ti_graph_const(g, number.type, number.data, NULL, &nowhere);
 }
 
-/* Numbers among what the model returns are outputs like its tensors, in their places. */
+/* Scalars among what the model returns are outputs like its tensors, in their positions. */
 static void add_numbers(tc_module *m, tc_graph *g)
 {
     size_t tensors = 0, numbers = 0, at = 0;
@@ -112,7 +112,7 @@ tc_status tc_program_new(tc_ctx *ctx, const tc_model *model, const tc_program_op
     TC_ENTER(ctx, make(ctx, model, options, out));
 }
 
-/* ---- places ---- */
+/* ---- ports ---- */
 
 size_t tc_program_input_count(const tc_program *program)
 {
@@ -201,7 +201,7 @@ tc_status tc_program_bind_data(tc_program *program, tc_dataset *data, size_t *sa
 
 /* ---- running ---- */
 
-/* Counts the constants that have their numbers at each place. */
+/* Counts the constants that share each address. */
 static void count_places(const tc_module *module, tc_map *places)
 {
     for (size_t k = 0; k < module->n_graph; k++)
@@ -212,7 +212,7 @@ static void count_places(const tc_module *module, tc_map *places)
         }
 }
 
-/* By value: constants that making the program ready has made. */
+/* By value: constants that preparing the program has made. */
 static const bool *own_constants(const tc_program *p)
 {
     tc_ctx *ctx = p->ctx;
@@ -238,7 +238,7 @@ static tc_exec *laid_out(tc_program *p)
     return p->exec;
 }
 
-/* Where shapes followed from an input's numbers, the program is good for those only. */
+/* Where shapes depend on an input's values, the program is valid for those only. */
 static tc_status check_fixed(const tc_program *p, const tc_tensor *in, size_t i)
 {
     const tc_tensor *fixed = p->module->origin.fixed;
@@ -320,7 +320,7 @@ static tc_status explain(void *who, size_t worker, size_t k)
 {
     const course *c = who;
     (void)k;
-    return c->apart ? ti_plan_explain(c->p->seat[worker].plan) : TC_OK; /* it was told */
+    return c->apart ? ti_plan_explain(c->p->seat[worker].plan) : TC_OK; /* it was reported */
 }
 
 static tc_status hand_over(void *who, size_t worker, size_t k)
@@ -355,7 +355,7 @@ static void take_seat(tc_program *p, size_t k)
     s->plan = k ? ti_plan_twin(plan, NULL) : plan;
 }
 
-/* At least so many; what there is stays for the next course. */
+/* At least so many workers; existing ones stay for the next run. */
 static void take_seats(tc_program *p, size_t n)
 {
     tc_arena *arena = &p->ctx->arena;
@@ -422,7 +422,7 @@ void tc_program_reset(tc_program *program)
         ti_exec_reset(program->exec);
 }
 
-/* Buffers have their names from the model; those without are nobody else's. */
+/* Buffers have their names from the model; those without a name are private. */
 static tc_status take_state(tc_program *p, tc_program *from, size_t *taken)
 {
     tc_tensor to, theirs;

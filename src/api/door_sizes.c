@@ -14,8 +14,8 @@ typedef struct course {
     tc_dataset *data;
     tc_model *look; /* with sizes open */
     tc_data_rows rows;
-    bool *left;    /* by row: no size has it yet */
-    size_t *first; /* by row: the number of its first sample */
+    bool *left;    /* by row: not assigned to a size yet */
+    size_t *first; /* by row: the index of its first sample */
 } course;
 
 /* Sizes are open, or methods are for several. */
@@ -63,8 +63,8 @@ static tc_status at_row(const course *s, size_t r, tc_model **out)
     return status;
 }
 
-/* The rows that are left and fit a model; row r is among them, and where it does not fit it is told
- * when it is read. */
+/* The remaining rows that fit a model; row r is among them, and where it does not fit that is
+ * reported when it is read. */
 static tc_sized_model take_rows(const course *s, size_t r, const tc_model *model, size_t **count)
 {
     tc_arena *arena = &s->ctx->arena;
@@ -101,7 +101,7 @@ static void number_samples(const course *s, const size_t *count, tc_sized_model 
     }
 }
 
-/* What was looked at is what would be read again: data has no part in it. */
+/* What was examined is what would be read again: data has no part in it. */
 static bool is_read(const course *s)
 {
     static const char *const kinds[] = {".pt2", ".tosa", ".vgf", ".pte", ".ir"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* door_verify.c -- a model before the judge, and targets by themselves. */
+/* door_verify.c -- a model checked against a target's rules, and targets by themselves. */
 #include "../target/target.h"
 
 #include "../wire/file.h"

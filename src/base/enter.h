@@ -36,7 +36,7 @@ tc_status ti_door_out(tc_door *door, tc_status status);
 
 /* As many bytes of a caller's record as both versions have; the rest of ours is 0. */
 void ti_take_record(void *ours, size_t size, const void *theirs);
-/* The other way: theirs has its size in front. */
+/* The other way: theirs has its size first. */
 void ti_fill_record(void *theirs, const void *ours, size_t size);
 
 #define TC_TAKE(T, options) (*(const T *)ti_taken(&(T){0}, sizeof(T), (options)))

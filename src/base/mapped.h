@@ -13,7 +13,7 @@ const uint8_t *ti_mapped_open(tc_ctx *ctx, int fd, size_t size);
  * later access reads the same.  Thread-safe. */
 void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
 
-/* Nobody looks at these bytes of the context's own memory any more: whole pages of them go back,
+/* These bytes of the context's own memory are unused from now on: whole pages of them go back,
  * where the memory is the system's.  They are zeros from then on. */
 void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.c -- see real.h.
  *
- * Numbers in between are pairs: the sum of two f64 that do not overlap, good for some 100 bits.
+ * Intermediate values are pairs: the sum of two f64 that do not overlap, good for some 100 bits.
  * Their products need no fused multiply-add, which not every machine has.  Everything rests on e^x
  * and sin, cos by their series; logarithm and arc tangent are one step of Newton's from a guess. */
 #include "real.h"
@@ -478,7 +478,7 @@ double ti_atan2(double y, double x)
         return signbit(x) ? copysign(2 * half_pi.h, y) : isinf(b) || a == 0 ? copysign(0, y) : y / x;
     if (b == 0 || isinf(a) || e - f > 1080)
         return copysign(half_pi.h, y);
-    if (e - f < -60) /* so flat that it is the quotient, or pi less next to nothing */
+    if (e - f < -60) /* the quotient, or pi, to the last bit */
         return signbit(x) ? copysign(2 * half_pi.h, y) : y / x;
     a = ldexp(a, -f);
     b = copysign(ldexp(b, -f), x);
@@ -562,7 +562,7 @@ double ti_erf(double x)
     return copysign(a < 3 ? erf_series(a).h : 1 - ti_erfc(a), x);
 }
 
-/* ---- and ---- */
+/* ---- hypot and fma ---- */
 
 double ti_hypot(double x, double y)
 {

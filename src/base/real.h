@@ -2,8 +2,9 @@
 /* real.h -- functions of f64, the same bits on every machine: plain arithmetic and square roots.
  *
  * The C libraries' differ in their last bits, and what is rounded after them would.  Within 0.52
- * units in the last place of the exact result, subnormal ones within 0.75 (test/unit/real.c); NaN, infinities, zeros and their signs as in C's Annex F.  Slower than a C
- * library's by some ten times. */
+ * units in the last place of the exact result, subnormal ones within 0.75 (test/unit/real.c); NaN,
+ * infinities, zeros and their signs as in C's Annex F.  Slower than a C library's by some ten
+ * times. */
 #ifndef TC_REAL_H
 #define TC_REAL_H
 

@@ -38,7 +38,7 @@ static reader reader_of(tc_ctx *ctx, const char *path, tc_bytes bytes)
     return (reader){.ctx = ctx, .path = path, .at = at, .end = bytes.size ? at + bytes.size : at};
 }
 
-/* The next line that says something. */
+/* The next line that is neither empty nor a comment. */
 static bool next_line(reader *r)
 {
     while (r->at < r->end) {
@@ -159,7 +159,7 @@ static tc_status unknown_key(const reader *r, const char *key)
     return status;
 }
 
-/* A path in the file is one from where the file is. */
+/* A path in the file is relative to the file's folder. */
 static const char *beside(const reader *r, const char *path)
 {
     int folder = (int)(ti_path_last(r->path) - r->path);
@@ -221,7 +221,7 @@ static tc_status read_line(const reader *r, tc_board *out)
 
 /* ---- a section ---- */
 
-/* The section's lines, as they stand in the file, up to the next one. */
+/* The section's lines, as they are in the file, up to the next one. */
 static void copy_section(tc_buf *to, tc_ctx *ctx, tc_bytes file, const char *kind, const char *name)
 {
     reader r = reader_of(ctx, "", file);
@@ -248,8 +248,8 @@ static tc_status check(const reader *r, const tc_board *b)
     return TC_OK;
 }
 
-/* The lines behind [Board.NAME], which r stands on; r is left on the next section, or at the end.
- * *more: there is one. */
+/* The lines after [Board.NAME], which r is at; r is left at the next section, or at the end. *more:
+ * there is one. */
 static tc_status read_board(reader *r, tc_bytes file, tc_str name, tc_board *out, bool *more)
 {
     tc_buf text;
@@ -376,7 +376,7 @@ tc_status ti_board_find(tc_ctx *ctx, const char *name, tc_board *out)
 
 /* ---- the target ---- */
 
-/* "ethos-u55-64" beside "ethos-u55-128", where the number of MACs is open. */
+/* "ethos-u55-64" instead of "ethos-u55-128", where the number of MACs is open. */
 static bool is_npu(const tc_board *b, const char *name)
 {
     size_t n = b->npu ? (size_t)(strrchr(b->npu, '-') + 1 - b->npu) : 0;

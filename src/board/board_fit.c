@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* board_fit.c -- see board_fit.h.
  *
- * The memory mode says where what lies: constants (the whole file: its command streams and weights
- * are read where they are), values (what the program has planned, and the largest scratch of its
- * streams, which are never there at the same time; of a .pte the pools of ExecuTorch's runtime), and
- * the cache of an NPU that has one.  Where constants lie in the memory that values lie in, the flash
- * has the file as well. */
+ * The memory mode says where everything is stored: constants (the whole file: its command streams
+ * and weights are read where they are), values (what the program has planned, and the largest
+ * scratch of its streams, which are never there at the same time; of a .pte the pools of
+ * ExecuTorch's runtime), and the cache of an NPU that has one.  Where constants are in the memory
+ * of the values, the flash has the file as well. */
 #include "board_fit.h"
 
 #include "../drive/core_cost.h"
@@ -32,7 +32,7 @@ static int by_offset(const void *a, const void *b)
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Bytes of SRAM in use at a command: what is made in place of something else counts once. */
+/* Bytes of SRAM in use at a command: buffers that reuse an operand's memory count once. */
 static int64_t used_at(const tc_codegen_result *own, size_t step, const tc_codegen_place **live)
 {
     size_t n = 0;
@@ -55,7 +55,7 @@ static int64_t used_at(const tc_codegen_result *own, size_t step, const tc_codeg
 /* The command of our own stream at which most of the SRAM is in use. */
 static const char *most_at(tc_ctx *ctx, const tc_codegen_result *own)
 {
-    enum { MANY = 8192 }; /* more places than these are not looked at */
+    enum { MANY = 8192 }; /* more locations than these are not examined */
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     const tc_codegen_place **live =
         tc_new_n(&ctx->scratch, const tc_codegen_place *, own->n_place + 1);
@@ -92,7 +92,7 @@ static void add_streams(const tc_compiled *c, tc_fit *f, int64_t *cache, const t
 
 /* ---- time ---- */
 
-/* What is not in the milliseconds. */
+/* What the milliseconds do not include. */
 static const char *words_of_rest(tc_ctx *ctx, const tc_compiled *c, bool c_source)
 {
     size_t left = ti_left_outside(c);
@@ -130,7 +130,7 @@ static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
 
 /* ---- all of it ---- */
 
-/* Where the parts of a program lie. */
+/* In which memory the parts of a program are. */
 typedef struct places {
     tc_board_kind constants, values, cache;
 } places;
@@ -165,7 +165,7 @@ static void judge(tc_fit *f, const int64_t used[TC_BOARD_KINDS])
     }
 }
 
-/* The same files made once more: what was tried instead of them still holds. */
+/* The same files made again: the trials instead of them still hold. */
 static void keep_trials(const tc_fit *before, tc_fit *now)
 {
     bool same = before && before->n_memory == now->n_memory;
@@ -181,7 +181,7 @@ static void keep_trials(const tc_fit *before, tc_fit *now)
 tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind)
 {
     const tc_written *w = &c->written;
-    bool c_source = w->name != NULL; /* its arena has the scratch in it, and so has TFLM's */
+    bool c_source = w->name != NULL; /* its arena contains the scratch, and so does TFLM's */
     int64_t used[TC_BOARD_KINDS] = {0}, cache = 0;
     places at;
     const tc_region *whose;

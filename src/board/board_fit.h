@@ -42,11 +42,11 @@ typedef struct tc_fit {
     size_t n_trial;
 } tc_fit;
 
-/* Where a region of the system lies: 0 is of constants, 1 of values, 2 of the cache. */
+/* The memory of a region of the system: 0 is of constants, 1 of values, 2 of the cache. */
 tc_board_kind ti_board_kind_of(const tc_npu_system *system, int region);
 
-/* c->fit, of the files that were made last; as it is where there is no board, or none of them runs
- * there. */
+/* Sets c->fit, for the files that were made last; unchanged where there is no board, or none of
+ * them runs there. */
 TC_MUST_USE tc_status ti_board_fit(tc_ctx *ctx, tc_compiled *c, tc_output kind);
 
 /* board_fit_text.c: a line, and one for each trial; the member `verdict` of a report. */

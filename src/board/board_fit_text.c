@@ -72,7 +72,7 @@ static bool any_fits(const tc_fit *f)
     return any;
 }
 
-/* The way that takes the least of a memory; NULL: as it was compiled first. */
+/* The trial that takes the least of a memory; NULL: the first compilation. */
 static const tc_fit_trial *least_of(const tc_fit *f, const tc_fit_memory *m)
 {
     const tc_fit_trial *least = NULL;
@@ -84,7 +84,7 @@ static const tc_fit_trial *least_of(const tc_fit *f, const tc_fit_memory *m)
     return least;
 }
 
-/* What stands in the way, as far as it is known. */
+/* Why it does not fit, as far as it is known. */
 static void put_bounds(const tc_fit *f, tc_buf *out)
 {
     const char *bound = NULL, *between = ":";

@@ -53,7 +53,7 @@ char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
 
 bool cli_is(const char *a, const char *b);
 bool cli_ends(const char *text, const char *suffix);
-/* The last part of a path, behind its folders. */
+/* The last part of a path, after its folders. */
 const char *cli_path_last(const char *path);
 
 /* ---- options ---- */
@@ -69,7 +69,7 @@ typedef enum cli_option_kind {
 typedef struct cli_option {
     const char *name;  /* "--bench" */
     const char *brief; /* "-i", or NULL */
-    const char *value; /* what stands for its value in the help: "N"; NULL for a flag */
+    const char *value; /* the placeholder of its value in the help: "N"; NULL for a flag */
     cli_option_kind kind;
     size_t at; /* offset of its field */
     const char *help; /* NULL: it is not listed */
@@ -95,14 +95,14 @@ typedef struct cli_progress {
     pthread_cond_t wake;
 } cli_progress;
 
-/* One run of the command. */
+/* One invocation of the command. */
 typedef struct cli {
     tc_ctx *ctx;
     cli_common common;
     struct cli_message *said; /* our own messages; the library's are in the context */
     size_t n_said;
     cli_progress progress;
-    int argc; /* the command line as it came */
+    int argc; /* the command line as given */
     char **argv;
 } cli;
 
@@ -142,7 +142,7 @@ void cli_dump_options(const cli_verb *const *verb, size_t n);
 const char *cli_nearest(const char *word, const char *(*name)(size_t i, const void *from),
                         const void *from);
 
-/* ---- saying things ---- */
+/* ---- messages ---- */
 
 /* "tosac: error: ... [usage]", and what to do about it. */
 /* "x f32[1,3], mask bool[3]": the inputs of a model. */
@@ -157,13 +157,14 @@ tc_status cli_bad_file(cli *c, const char *file, const char *format, ...) CLI_PR
 /* Whether a file, such as standard error, is a terminal that shows colours. */
 bool cli_in_colour(int file);
 
-/* A file can be written there, as far as can be seen before the work; NULL and "-" always. */
+/* Whether a file can be written there, as far as can be seen before the work; NULL and "-"
+ * always. */
 TC_MUST_USE tc_status cli_try_output(cli *c, const char *path);
 
 /* A text to standard output, all of it now; its failure is an error about "<stdout>". */
 TC_MUST_USE tc_status cli_print_all(cli *c, tc_bytes text);
 
-/* A model as text into a file; "-" is standard output, with everything in place. */
+/* A model as text into a file; "-" is standard output, with all constants inline. */
 TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char *path);
 
 /* What -q takes. */
@@ -187,10 +188,10 @@ TC_MUST_USE tc_status cli_data_by(cli *c, const cli_texts *files, const char *ru
 
 void cli_progress_begin(cli *c);
 int cli_on_progress(void *user, const char *what, size_t done, size_t total);
-void cli_progress_end(cli *c);   /* of what is going on: the line is taken away */
-void cli_progress_close(cli *c); /* for good */
+void cli_progress_end(cli *c);   /* the current step is over: the line is removed */
+void cli_progress_close(cli *c); /* at the end */
 
-/* Seconds on a clock that never goes back. */
+/* Seconds on a monotonic clock. */
 double cli_seconds(void);
 
 #endif

@@ -152,7 +152,7 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     return TC_OK;
 }
 
-/* Options of 0.1, and what says the same; NULL: there is nothing to say any more. */
+/* Options of 0.1, and what replaces them; NULL: nothing does. */
 static const struct {
     const char *was, *is;
 } renamed[] = {
@@ -172,7 +172,7 @@ static const struct {
     {"--kernels", "--reference"},
 };
 
-/* Says what an option of 0.1 has become; false: it is none. */
+/* Reports what an option of 0.1 has become; false: it is not one. */
 static bool tell_renamed(cli *c, const cli_verb *verb, const char *bare)
 {
     bool is_common;

@@ -79,7 +79,7 @@ static void json_clock(cli_json_out *out, const char *name, double hz)
         cli_json_put_text(out, name, NULL);
 }
 
-/* path: by which its memories are asked for. */
+/* path: the name or file by which its memories are queried. */
 static tc_status json_board(cli *c, cli_json_out *out, const tc_board_info *b, const char *path)
 {
     cli_json_open(out, NULL, '{');

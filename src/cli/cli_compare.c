@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_compare.c -- tosac compare: two forms of a program on the same data, value by value, what
- * contributes most to the error of the outputs first. */
+/* cli_compare.c -- tosac compare: two forms of a program on the same data, value by value, the
+ * largest contribution to the error of the outputs first. */
 #include "cli.h"
 
 #include <math.h>

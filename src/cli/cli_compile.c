@@ -20,7 +20,7 @@ static const char *kind_name(size_t i, const void *from)
     (void)from;
     const char *name = tc_output_name((tc_output)i);
     if (!name && i && tc_output_name((tc_output)(i - 1)))
-        return "model-explorer"; /* a form of the report, not a file of the program's */
+        return "model-explorer"; /* a form of the report, not a file of the program */
     return name;
 }
 
@@ -92,13 +92,13 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     return r;
 }
 
-/* What holds the whole program: of an Ethos-U beside a Cortex-M it is C. */
+/* What holds the whole program: for an Ethos-U next to a Cortex-M it is C. */
 static tc_output whole_program(const char *target)
 {
     return strstr(target, "+cortex-m") ? TC_OUTPUT_C : TC_OUTPUT_PTE;
 }
 
-/* Without -o the program is made all the same, so that there is something to tell. */
+/* Without -o the program is made anyway, so that there is something to report. */
 static tc_status write_report(cli *c, const compile_options *o, const tc_model *model,
                               tc_compiled *compiled, tc_dataset *data)
 {
@@ -113,7 +113,7 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
     return cli_write_report(c, &r, &o->asked.calib, o->report);
 }
 
-/* The graph with what became of every node, for Model Explorer. */
+/* The graph with the result for every node, for Model Explorer. */
 static tc_status write_explorer(cli *c, const char *target, const tc_model *model, tc_compiled *compiled,
                                 const char *path)
 {
@@ -179,7 +179,7 @@ static void add_data(method *m, bool vectors, const char *path)
     cli_add(vectors ? &m->input : &m->calib, path);
 }
 
-/* Calibration data, or test vectors: DATA is everybody's, NAME=DATA that method's. */
+/* Calibration data, or test vectors: DATA is for all methods, NAME=DATA for that one. */
 static tc_status share_data(cli *c, const cli_texts *data, bool vectors, method *m, size_t n)
 {
     for (size_t i = 0; i < data->n; i++) {
@@ -233,7 +233,7 @@ static tc_status read_goals(cli *c, const compile_options *o, tc_compile_options
     return TC_OK;
 }
 
-/* C has functions of CMSIS-NN's in the place of ours. */
+/* C calls functions of CMSIS-NN instead of ours. */
 static bool calls_library(const compile_options *o)
 {
     return o->kernels && cli_is(o->kernels, "cmsis-nn");
@@ -285,7 +285,7 @@ static tc_output kind_for_board(cli *c, const compile_options *o, tc_output kind
     return target.takes_c ? TC_OUTPUT_C : TC_OUTPUT_PTE;
 }
 
-/* What does not fit its board is tried in other ways. */
+/* What does not fit its board is compiled with other settings. */
 static tc_status try_otherwise(cli *c, const compile_options *o, tc_output kind, const method *m)
 {
     if (!o->asked.board)
@@ -328,7 +328,7 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     return TC_OK;
 }
 
-/* A line for each method, or JSON: of several a list. */
+/* A line for each method, or JSON: a list for several. */
 static tc_status tell(cli *c, const method *m, size_t n)
 {
     const char *report;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_compile_options.h -- what compile, explain and profile are asked alike: target, settings, and
+/* cli_compile_options.h -- options that compile, explain and profile share: target, settings, and
  * command streams. */
 #ifndef TOSAC_CLI_COMPILE_OPTIONS_H
 #define TOSAC_CLI_COMPILE_OPTIONS_H
@@ -46,13 +46,13 @@ double cli_amount(const char *text);
 /* The target of a board, where none was given: its NPU, else its core. */
 TC_MUST_USE tc_status cli_board_target(cli *c, const char *board, const char **target);
 
-/* A board takes the place of -t: asked->target is then the board's, where it was not given. */
+/* A board replaces -t: asked->target is then the board's, where it was not given. */
 TC_MUST_USE tc_status cli_asked_target(cli *c, cli_asked *asked, const char *examples);
 
 /* The library's record of it, with these samples. */
 tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data);
 
-/* Compiles the model where its ranges do not matter: without data, numbers are invented. */
+/* Compiles the model where its ranges do not matter: without data, samples are invented. */
 TC_MUST_USE tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path,
                                          tc_compiled **out);
 

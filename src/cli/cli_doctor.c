@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_doctor.c -- tosac doctor: what it runs on, and which targets work.
+/* cli_doctor.c -- tosac doctor: the host, and which targets work.
  *
  * Every kind of target is tried: a sum of two small tensors is quantized where it must be, compiled
  * and written to memory, in a context of its own. */
@@ -36,13 +36,13 @@ static void add(doctor *d, const char *what, const char *state, const char *word
     d->broken = d->broken || cli_is(state, "fails");
 }
 
-/* x + x, of eight numbers. */
+/* x + x, of eight elements. */
 static const char sum[] = "graph @main(%0 \"x\": f32[1,8]) {\n"
                           "  %1 = add %0, %0 alpha=1 : f32[1,8]\n"
                           "  return %1\n"
                           "}\n";
 
-/* Told in a line; "" when it worked. */
+/* Reported in one line; "" when it worked. */
 static const char *try_target(const tc_target_info *t)
 {
     tc_ctx *ctx = tc_ctx_new();
@@ -77,7 +77,7 @@ static const char *try_target(const tc_target_info *t)
     return words;
 }
 
-/* One of every kind: of machines that differ in size alone the first. */
+/* One of every kind: the first of machines that differ in size alone. */
 static void try_targets(doctor *d)
 {
     tc_target_info t = {.size = sizeof t};

@@ -62,8 +62,8 @@ static bool same_text(const char *a, const char *b)
     return same;
 }
 
-/* The graph as it is now; nothing where the pass has left it as it was.  A text names the bytes of
- * its large constants by a hash. */
+/* The graph as it is now; nothing where the pass has not changed it.  A text names the bytes of its
+ * large constants by a hash. */
 static tc_status write_graph(cli_dumper *d, const tc_model *model, const char *pass)
 {
     const char *graph = cli_format("%s", tc_model_graph_name(model, 0));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_evaluate.c -- tosac evaluate: how often programs are right, side by side. */
+/* cli_evaluate.c -- tosac evaluate: how often programs are right, in one table. */
 #include "cli.h"
 
 #include <math.h>

@@ -7,7 +7,8 @@ typedef struct explain_options {
     bool cost;
 } explain_options;
 
-/* The forms that were offered, then what all parts of the program cost, beside the whole program's. */
+/* The forms that were offered, then what all parts of the program cost, next to the whole program's
+ * cost. */
 static tc_status show_cost(cli *c, tc_compiled *compiled)
 {
     const char *text;

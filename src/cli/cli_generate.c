@@ -75,7 +75,7 @@ static void look_up_cost(program *p)
     }
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 typedef struct listener {
     cli *c;
@@ -84,7 +84,7 @@ typedef struct listener {
     bool quiet;
 } listener;
 
-/* Text as it comes, behind the prompt. */
+/* Text as it comes, after the prompt. */
 static tc_status on_token(void *user, int64_t token)
 {
     listener *l = user;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_json.h -- JSON: commas and quotes are looked after here. */
+/* cli_json.h -- JSON writer: takes care of commas and quotes. */
 #ifndef TOSAC_CLI_JSON_H
 #define TOSAC_CLI_JSON_H
 

@@ -99,7 +99,7 @@ static void print_all(cli *c, bool no_memory, size_t muted)
     bool colour = cli_in_colour(STDERR_FILENO);
     cli_text own = {0};
     print_lines(colour, tc_diagnostics(c->ctx));
-    if (no_memory) /* there is one thing to say */
+    if (no_memory) /* there is one message */
         return;
     if (muted)
         cli_put(&own, "tosac: note: %zu more errors are not shown\n", muted);

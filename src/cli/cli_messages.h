@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_messages.h -- messages of the command line's own, and all messages in the end. */
+/* cli_messages.h -- the command line's own messages, and the printing of all messages at the
+ * end. */
 #ifndef TOSAC_CLI_MESSAGES_H
 #define TOSAC_CLI_MESSAGES_H
 
@@ -14,8 +15,8 @@ typedef struct cli_message {
     cli_texts notes;
 } cli_message;
 
-/* Everything that there is to say, the library's messages first, to standard error: lines for
- * people, or, with --json, one object (doc/schema/messages.json).  Gives the exit code. */
+/* Prints all messages, the library's first, to standard error: lines for people, or, with --json,
+ * one object (doc/schema/messages.json).  Returns the exit code. */
 int cli_tell(cli *c, tc_status status);
 
 #endif

@@ -13,7 +13,7 @@ typedef struct opt_options {
     bool no_loc;
 } opt_options;
 
-/* Without places, and everything in place: what a test compares. */
+/* Without source locations, and all constants inline: what a test compares. */
 static tc_status print_plain(cli *c, const tc_model *model)
 {
     tc_bytes text;

@@ -43,7 +43,7 @@ static bool has_streams(const profile_options *o, const char *path)
            (cli_ends(path, ".tflite") && !o->asked.target && !o->asked.board);
 }
 
-/* A program that is there already. */
+/* An existing program. */
 static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_profile **out)
 {
     tc_profile_options p = tc_profile_options_default();
@@ -117,8 +117,8 @@ static const cli_option options[] = {
                   "differ)"),
     CLI_ROWS_SETTINGS(profile_options),
     CLI_ROWS_ETHOSU(profile_options),
-    {"--system-config", NULL, "NAME", CLI_TEXT, AT(config), NULL}, /* parts of --system, as scripts */
-    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(mode), NULL},     /* for Vela spell them */
+    {"--system-config", NULL, "NAME", CLI_TEXT, AT(config), NULL}, /* parts of --system, under */
+    {"--memory-mode", NULL, "NAME", CLI_TEXT, AT(mode), NULL},     /* the names that Vela has */
     {0},
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cli_progress.c -- one line that says what is being done and how far it is, on terminals only.
  *
- * The library tells of steps; a thread of our own draws the line five times a second, so that it
- * moves on through a step that takes long. */
+ * The library reports steps; a thread of our own draws the line five times a second, so that it
+ * keeps moving during a long step. */
 #include "cli.h"
 
 #include <pthread.h>
@@ -16,9 +16,9 @@ double cli_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* What is left of a stage: as long for each thing as for those that are done, and nothing is said where
- * that is less than a second.  Once all are done, how long what follows takes is not known: the time
- * since then is shown. */
+/* Remaining time of a stage: the average time per item so far, for each item left; nothing is shown
+ * where that is less than a second.  Once all are done, how long what follows takes is not known:
+ * the time since then is shown. */
 static void draw(cli_progress *p, double now)
 {
     double spent = now - p->begin;
@@ -99,7 +99,7 @@ void cli_progress_close(cli *c)
     pthread_mutex_destroy(&p->lock);
 }
 
-/* Whatever is new begins its own count. */
+/* A new step begins its own count. */
 int cli_on_progress(void *user, const char *what, size_t done, size_t total)
 {
     cli_progress *p = &((cli *)user)->progress;

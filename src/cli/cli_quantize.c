@@ -36,7 +36,7 @@ static tc_status sort_arguments(cli *c, const cli_texts *args, quantize_options 
     return *model ? TC_OK : cli_usage(c, "the model is missing");
 }
 
-/* A name that says what only compile writes. */
+/* A name with an extension that only compile writes. */
 static bool is_program_name(const char *path)
 {
     for (int kind = 0; tc_output_name((tc_output)kind); kind++) {
@@ -107,7 +107,7 @@ static void print_figure(const tc_quantize_report *r)
         printf("; against float: %.1f dB on %s\n", r->sqnr_db, r->measured_on);
 }
 
-/* What each method gave, on calibration samples. */
+/* What each quantization method gained, on calibration samples. */
 static void print_gains(const tc_quantize_report *r)
 {
     if (!r->n_method)

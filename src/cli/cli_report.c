@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_report.c -- --report FILE: what was made, on a page of its own; and tosac report: reports that
- * were written before. */
+/* cli_report.c -- --report FILE: what was made, on a page of its own; and tosac report: pages of
+ * reports that were written before. */
 #include "cli_report.h"
 
 #include <stddef.h>
 
-/* A word as a shell wants it. */
+/* A word quoted for a shell. */
 static void put_word(cli_text *text, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -54,7 +54,7 @@ typedef struct report_options {
     const char *output, *csv;
 } report_options;
 
-/* Each table a file of its own. */
+/* Each table in a separate file. */
 static tc_status write_tables(cli *c, const tc_saved_report *report, const tc_saved_report *before,
                               const char *folder)
 {

@@ -22,7 +22,7 @@ typedef struct run {
     size_t samples;
     tc_tensor *in; /* the program's own buffers */
     size_t n_in;
-    bool reset; /* every sample starts with what the program remembers at first */
+    bool reset; /* every sample starts from the initial state */
 } run;
 
 static tc_status prepare(run *r)
@@ -66,7 +66,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One operator's part of the time. */
+/* One operator's share of the time. */
 typedef struct op_time {
     const char *name;
     double mean;
@@ -133,7 +133,7 @@ static void take_lines(const run *r, timing *t)
     t->n_line = kept;
 }
 
-/* Times n runs, one sample each, going round the samples, after one that is not counted; nor is
+/* Times n runs, one sample each, cycling through the samples, after one that is not counted; nor is
  * reading the samples. */
 static tc_status bench(run *r, size_t n, timing *t)
 {
@@ -195,11 +195,11 @@ static void print_costliest(const char *heading, op_time *row, size_t n)
                100 * row[i].mean / all);
 }
 
-/* One of the sizes that the data has: what came out of it. */
+/* One of the sizes that the data has: its results. */
 typedef struct sized_run {
     const tc_model *model;
     run r;
-    double ready;         /* when the program could run */
+    double ready;         /* when the program was ready to run */
     cli_results *results; /* NULL: only its time counts */
 } sized_run;
 

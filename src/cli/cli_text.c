@@ -15,12 +15,12 @@ static _Noreturn void no_memory(void)
     exit(TC_BAD_MODEL);
 }
 
-/* ---- memory that is given back at the end ---- */
+/* ---- memory that is freed at the end ---- */
 
 static void **kept; /* every block of the command line's own */
 static size_t n_kept, cap_kept;
 
-/* The block, or a new one, with this size; its place among the kept is found from the end. */
+/* The block, or a new one, resized; its index among the kept blocks is found from the end. */
 static void *grown(void *old, size_t size)
 {
     size_t i = n_kept;
@@ -161,7 +161,7 @@ const char *cli_path_last(const char *path)
     return path;
 }
 
-/* A folder that is there and lets a file be made, and no folder of that name. */
+/* An existing folder in which a file can be made, and no folder of that name. */
 tc_status cli_try_output(cli *c, const char *path)
 {
     struct stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cli_verify.c -- tosac verify: a TOSA file before the judge, command streams before the verifier.
- * */
+/* cli_verify.c -- tosac verify: a TOSA file against TOSA's rules, command streams against the
+ * machine's. */
 #include "cli.h"
 
 #include <stddef.h>
@@ -42,7 +42,7 @@ static tc_status tell_streams(cli *c, const char *path, const tc_streams_report 
     return TC_OK;
 }
 
-/* Its streams, where there are some, and what it gives on its test vectors. */
+/* Its streams, where there are some, and its results on its test vectors. */
 static tc_status verify_bundle(cli *c, const char *path)
 {
     tc_streams_report streams = {.size = sizeof streams};
@@ -77,7 +77,7 @@ static tc_status verify_bundle(cli *c, const char *path)
     return TC_OK;
 }
 
-/* Which rules were looked at: the target's, else those of the version that the file states. */
+/* Which rules were checked: the target's, else those of the version that the file states. */
 static int newer(const tc_model *model, const char *target)
 {
     const char *states = tc_model_producer(model);
@@ -105,7 +105,7 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
         cli_note(c, "'tosac compile %s -t TARGET -o OUT' makes them, and verifies them itself", path);
         return status;
     }
-    reading.unchecked = 1; /* the judge sees everything */
+    reading.unchecked = 1; /* all rules are checked */
     CLI_TRY(tc_model_open(c->ctx, path, &reading, &model));
     CLI_TRY(tc_verify_model(c->ctx, model, o->target));
     cli_progress_end(c);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c -- finds the verb, reads its options, runs it, and tells the shell how it went. */
+/* main.c -- finds the verb, reads its options, runs it, and returns the exit code to the shell. */
 #include "cli_messages.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static tc_status unknown_verb(cli *c, const char *word)
     return status;
 }
 
-/* NAME=VALUE of one option: a name that is given twice is a slip, not a choice. */
+/* NAME=VALUE of one option: a name that is given twice is an error. */
 static tc_status check_names(cli *c, const char *option, const cli_texts *given)
 {
     for (size_t i = 0; i < given->n; i++)
@@ -133,7 +133,7 @@ static bool reader_left(void)
     return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-/* What was printed has been taken by somebody; a reader that left early is no mistake of ours. */
+/* Whether what was printed has been read; a reader that left early is not our error. */
 static int finish_output(int code)
 {
     errno = 0;
@@ -147,7 +147,7 @@ static int finish_output(int code)
     return code ? code : TC_BAD_MODEL;
 }
 
-/* Three quarters of the machine's memory: past that, a message beats being killed. */
+/* Three quarters of the machine's memory: beyond that, a message is better than being killed. */
 static size_t memory_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -167,7 +167,7 @@ static time_t seconds_now(void)
     return t.tv_sec;
 }
 
-/* The first one calls the work off, so that what it made is cleared away; one that comes a second
+/* The first signal cancels the work, so that unfinished files are removed; one that comes a second
  * later, or more, ends it.  Sooner it is the same one: timeout(1) signals the program, and then its
  * group. */
 static void on_signal(int number)
@@ -184,7 +184,7 @@ static void on_signal(int number)
     tc_ctx_cancel(interruptible);
 }
 
-/* Files are mapped: one that somebody makes shorter meanwhile has pages that are not there. */
+/* Files are mapped: one that is truncated meanwhile has pages that do not exist. */
 static void on_missing_page(int number)
 {
     static const char words[] =
@@ -213,7 +213,8 @@ static void watch_signals(tc_ctx *ctx)
     }
 }
 
-/* Everything is cleared away: the signal has its way, and the shell sees 128 + its number. */
+/* Everything is cleaned up: the signal's default action is taken, and the shell sees 128 + its
+ * number. */
 static void obey_signal(void)
 {
     if (!signal_came)
@@ -248,7 +249,7 @@ int main(int argc, char **argv)
     map_files(c.ctx);
     cli_progress_begin(&c);
     for (int i = 2; i < argc && !cli_is(argv[i], "--");
-         i++) /* mistakes in options are told so too */
+         i++) /* mistakes in options are reported so too */
         c.common.json = c.common.json || cli_is(argv[i], "--json");
     tc_status status = dispatch(&c, argc, argv);
     cli_progress_close(&c);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cascade.c -- operations that take turns: each computes some rows of its output as soon as the one
- * before it has made what they need.
+/* cascade.c -- cascades: operations striped by rows; each computes some rows of its output as soon
+ * as the operation before it has made what they need.
  *
- * Of a value between two of them only the rows that are still needed are kept: its root rolls.
+ * Of a value between two of them only the rows that are still needed are kept: its root is a
+ * rolling buffer.
  * Operations in a row, each the only reader of the one before; the last may begin a chain.  Weights
- * are read again for every turn. */
+ * are read again for every stripe. */
 #include "cascade.h"
 
 typedef struct uses {
@@ -48,7 +49,7 @@ static bool whole(const tc_hw *hw, const tc_view *v)
            v->dim[2] == r->c && v->at == 0 && ti_view_is_dense(v);
 }
 
-/* b reads all of what a writes, and nobody else does. */
+/* b reads all of what a writes, and nothing else reads it. */
 static bool follows(const tc_hw *hw, const uses *u, const tc_hw_op *a, const tc_hw_op *b)
 {
     int32_t root = a->ofm.root;
@@ -56,14 +57,14 @@ static bool follows(const tc_hw *hw, const uses *u, const tc_hw_op *a, const tc_
            whole(hw, &a->ofm) && whole(hw, &b->ifm);
 }
 
-/* ---- turns ---- */
+/* ---- stripes ---- */
 
 typedef struct cascade {
     tc_hw *hw;
     const tc_hw_op *op; /* the first of them */
     int n;
-    bool counts; /* only what turns there are */
-    size_t tail; /* operations behind the last one that are its chain */
+    bool counts; /* stripes are only counted, not emitted */
+    size_t tail; /* operations after the last one that are its chain */
     int64_t done[TC_CASCADE_LONGEST]; /* rows */
     int32_t first[TC_CASCADE_LONGEST];
     tc_cascade_size size;
@@ -168,7 +169,7 @@ static void expand(cascade *c, int32_t rows)
     }
 }
 
-/* Operations from i on that can take turns. */
+/* How many operations from i on can be striped. */
 static int run_length(const tc_hw *hw, const uses *u, size_t i)
 {
     int n = 0;
@@ -183,7 +184,8 @@ static int run_length(const tc_hw *hw, const uses *u, size_t i)
     return n;
 }
 
-/* How many bytes of the run's values roll: where that is little, turns only cost. */
+/* How many bytes of the run's values a rolling buffer would replace: where that is little, striping
+ * only costs. */
 static int64_t between(const tc_hw *hw, size_t i, int n)
 {
     int64_t most = 0;
@@ -192,7 +194,7 @@ static int64_t between(const tc_hw *hw, size_t i, int n)
     return most;
 }
 
-/* The operations of a run as they are, or in turns. */
+/* The operations of a run as they are, or as a cascade in stripes. */
 static bool add_piece(cascade *c, const tc_hw_op *op, const tc_cascade_piece *p)
 {
     c->op = op;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cascade.h -- operations that take turns: what the files of cascades share. */
+/* cascade.h -- cascades in stripes of rows: what their files share. */
 #ifndef TC_CASCADE_H
 #define TC_CASCADE_H
 
@@ -10,20 +10,21 @@ enum { TC_CASCADE_LONGEST = 32 };
 /* Of each operation of a cascade. */
 typedef struct tc_cascade_size {
     int64_t room[TC_CASCADE_LONGEST];  /* rows of its output that are needed at the same time */
-    int64_t turns[TC_CASCADE_LONGEST]; /* how many it takes */
+    int64_t turns[TC_CASCADE_LONGEST]; /* stripes */
     int64_t read[TC_CASCADE_LONGEST];  /* rows of its input, some of them again and again */
 } tc_cascade_size;
 
-/* cascade.c: n operations, each the only reader of the one before, so many rows of the last at a time. */
+/* cascade.c: n operations, each the only reader of the one before, in stripes of `rows` rows
+ * of the last. */
 void ti_cascade_measure(const tc_hw_op *op, int n, int32_t rows, tc_cascade_size *out);
 
-/* Operations in a row: rows of the last of them at a time; 0: one after the other. */
+/* Consecutive operations: rows of the last in a stripe; 0: one after the other, not striped. */
 typedef struct tc_cascade_piece {
     int n;
     int32_t rows;
 } tc_cascade_piece;
 
-/* cascade_plan.c: cuts a run of operations into pieces, whose number it gives. */
+/* cascade_plan.c: cuts a run of operations into pieces, and returns how many. */
 int ti_cascade_plan(const tc_hw *hw, const tc_hw_op *op, int n, tc_cascade_piece *piece);
 
 #endif

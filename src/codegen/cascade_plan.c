@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cascade_plan.c -- where a run of operations is cut into cascades, when the fast memory is small.
  *
- * A value between two pieces lies there, or goes to the slow memory and comes back; one within a
- * piece rolls.  All that a piece needs at the same time must fit.  Of all ways to cut the one is
- * taken that moves the fewest bytes through the slow memory, where weights come from too, in every
- * turn. */
+ * A value between two pieces is kept there, or goes to the slow memory and comes back; one within a
+ * piece is a rolling buffer.  All that a piece needs at the same time must fit.  Of all ways to cut
+ * the one is taken that moves the fewest bytes through the slow memory, where weights come from
+ * too, in every stripe. */
 #include "cascade.h"
 
 /* Rows of a piece's last operation at a time. */
@@ -24,10 +24,10 @@ typedef struct plan {
     const tc_hw *hw;
     const tc_hw_op *op;
     int64_t room;
-    step at[TC_CASCADE_LONGEST + 1][2]; /* behind so many operations; [1]: the value is in the slow memory */
+    step at[TC_CASCADE_LONGEST + 1][2]; /* after so many operations; [1]: in the slow memory */
 } plan;
 
-/* The value in front of operation k of n; behind the last for k = n. */
+/* The value before operation k of n; after the last for k = n. */
 static const tc_root *value_at(const plan *p, int k, int n)
 {
     int32_t root = k < n ? p->op[k].ifm.root : p->op[n - 1].ofm.root;
@@ -44,7 +44,7 @@ static int64_t weight_bytes(const tc_hw_op *op)
     return op->weight ? ti_hw_weight_bytes(op, op->op.ofm.c) : 0;
 }
 
-/* Bytes that roll within operations a to b - 1. */
+/* Bytes of the rolling buffers within operations a to b - 1. */
 static int64_t rolling(const plan *p, int a, int b, const tc_cascade_size *size)
 {
     int64_t bytes = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* chain.c -- U85: what an operation computes and only the next one reads need not go to memory.
  *
- * A chain is an operation and elementwise ones behind it, all of one output shape and one block.
- * Between two of them the value lies in a chain buffer.  At most four operations, and three operands
+ * A chain is an operation and elementwise ones after it, all of one output shape and one block.
+ * Between two of them the value is in a chain buffer.  At most four operations, and three operands
  * from memory besides the first one's. */
 #include "hw.h"
 
@@ -40,7 +40,7 @@ static bool whole_root(const tc_hw *hw, const tc_view *v)
     return ti_view_count(v) == hw->root[v->root].count;
 }
 
-/* Which operand of b is what a computes and nobody else reads: 1, 2; 0: neither. */
+/* Which operand of b is what a computes and nothing else reads: 1, 2; 0: neither. */
 static int link_of(const tc_hw *hw, const reading *read, const tc_hw_op *a, const tc_hw_op *b)
 {
     const tc_npu_op *x = &a->op, *y = &b->op;
@@ -67,15 +67,15 @@ static void join(tc_hw_op *a, tc_hw_op *b, int which, int buffer)
 {
     tc_npu_map *in = which == 1 ? &b->op.ifm : &b->op.ifm2;
     tc_view *view = which == 1 ? &b->ifm : &b->ifm2;
-    a->op.ofm.format = in->format = TC_NHCWB16; /* as Vela always has it */
+    a->op.ofm.format = in->format = TC_NHCWB16; /* as Vela always writes it */
     a->op.ofm.storage = in->storage = TC_STORE_CHAIN;
     a->op.ofm.region = in->region = (uint8_t)buffer;
     a->ofm.root = view->root = TC_NO_ROOT;
     b->joins = true;
 }
 
-/* Tables of operations first ... last are all loaded before the first of them begins: wherever the
- * others lie, there is room for each. */
+/* Tables of operations first ... last are all loaded before the first of them begins: there is room
+ * for each, wherever the others are stored. */
 static bool tables_fit(const tc_hw *hw, size_t first, size_t last)
 {
     int32_t n = 0, largest = 0;

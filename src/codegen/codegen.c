@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codegen.c -- see codegen.h.
  *
- * Operations are selected once.  Then the program is made in some ways that differ in how many rows
- * a cascade takes at a time, and the best is taken: by default the smallest of those that are about
- * as quick as the quickest. */
+ * Operations are selected once.  Then the program is made in several ways that differ in how many
+ * rows a cascade computes at a time, and the best is taken: by default the smallest of those that
+ * are about as quick as the quickest. */
 #include "codegen.h"
 
 #include "../npu/census.h"
 #include "fold.h"
 #include "select_form.h"
 
-/* Rows at a time; 0: no cascades.  The last is for a fast memory that is limited. */
+/* Rows of a stripe; 0: no cascades.  The last is for a fast memory that is limited. */
 static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED};
 
 /* How much slower a smaller program may be. */
@@ -21,7 +21,7 @@ typedef struct attempt {
     tc_hw hw;
     double cycles;
     int64_t sram;   /* bytes of values */
-    int64_t memory; /* bytes that it works in, of all kinds */
+    int64_t memory; /* bytes of working memory, of all kinds */
     bool evicted;   /* not all values are in the fast memory */
 } attempt;
 
@@ -46,7 +46,7 @@ static tc_hw copy_of(const tc_hw *hw)
     return out;
 }
 
-/* What was packed, and the blocks that were found, are good for the next attempt. */
+/* What was packed, and the blocks that were found, are reused by the next attempt. */
 static void give_back(tc_hw *base, const tc_hw *hw)
 {
     base->packed = hw->packed;
@@ -56,8 +56,8 @@ static void give_back(tc_hw *base, const tc_hw *hw)
     base->memo = hw->memo;
 }
 
-/* A program with cascades of so many rows, in the order of the region or another; false: it has none, or
- * there is no other order. */
+/* A program with cascades of so many rows, in the order of the region or another; false: it has
+ * none, or there is no other order. */
 static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
 {
     static step *const steps[] = {ti_hw_regions, ti_hw_maps,   ti_hw_blocks,
@@ -101,14 +101,14 @@ static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
     return true;
 }
 
-/* Memory is what cascades are for: they take less of it than the attempt without, or more values are in
- * the fast one. */
+/* Memory is what cascades are for: they need less of it than the attempt without, or more values
+ * are in the fast one. */
 static bool is_for_memory(const attempt *a, const attempt *without)
 {
     return a->sram < without->sram || without->evicted;
 }
 
-/* Whether a is to be taken, b has been so far; quickest: of all. */
+/* Whether a is better than b, the best so far; quickest: the fewest cycles of all. */
 static bool is_better(const tc_codegen_options *o, const attempt *a, const attempt *b,
                       double quickest)
 {
@@ -123,7 +123,7 @@ static bool is_better(const tc_codegen_options *o, const attempt *a, const attem
     return a->sram != b->sram ? a->sram < b->sram : a->cycles < b->cycles;
 }
 
-/* A value that no stream of Vela's has in a register, and no reason is known for, is not written. */
+/* A register value that no stream of Vela's has, and no reason is known for, is not written. */
 static void check_registers(tc_hw *hw, tc_codegen_result *out)
 {
     tc_npu_census census;
@@ -223,8 +223,8 @@ static attempt priced_best(const tc_hw *hw, int64_t *whole)
     return plain.hw.refused ? plain : *best_attempt(base);
 }
 
-/* The region with wider channels, where it has some and they cost less, in no more memory, with cascades
- * or without; else as it is. */
+/* The region with wider channels, where it has some and they cost less, in no more memory, with
+ * cascades or without; else as it is. */
 static tc_hw *select_cheapest(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
                               bool counts)
 {

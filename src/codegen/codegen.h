@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* codegen.h -- code generation for Ethos-U: a TOSA region in, what the machine loads out.
  *
- *    select    TOSA operators become operations of the machine, on views of what lies in memory
+ *    select    TOSA operators become operations of the machine, on views of what is in memory
  *    split     an operation that is too large for its registers becomes several
  *    block     in what pieces each operation goes through the machine; weights in that order
  *    schedule  in which order, which of them in chains, weights and tables when
@@ -24,15 +24,15 @@ typedef struct tc_codegen_piece {
 
 /* How weights were packed. */
 typedef struct tc_codegen_packing {
-    uint64_t hash; /* of the numbers; */
+    uint64_t hash; /* of the elements; */
     size_t n;      /* how many, */
     int32_t channels, step; /* of so many channels, and in steps of so many */
     int32_t depth, unit; /* channels of a block, and of a microblock; 0: it was packed in steps only */
     bool part_kernel, fast;
 } tc_codegen_packing;
 
-/* Programs that have region 0 in common: each takes what lies there already, in its order, and has its
- * own behind that. */
+/* Programs that have region 0 in common: each reuses what is stored there already, in
+ * its order, and appends its own after that. */
 typedef struct tc_codegen_shared {
     tc_bytes weights;
     tc_codegen_piece *piece;
@@ -48,7 +48,7 @@ typedef struct tc_codegen_options {
     const tc_npu_system *system;
     bool size;           /* the fewest bytes, not the fewest cycles */
     bool products;       /* U55, U65: a weight stream may be made from an activation */
-    int64_t max_scratch; /* bytes of working memory, whatever it lies in; 0: any */
+    int64_t max_scratch; /* bytes of working memory, in whatever memory it is; 0: any */
     bool cascades;       /* a price is that of the best stream, whose memory counts too */
     const tc_codegen_shared *before; /* region 0 as programs before left it; NULL: it is this one's */
     struct tc_npu_block_memo *memo;  /* blocks found for other graphs; NULL: there are none */
@@ -70,11 +70,11 @@ typedef struct tc_codegen_form {
     bool taken;
 } tc_codegen_form;
 
-/* Where a value lies, and for how long. */
+/* Where a value is stored, and for how long. */
 typedef struct tc_codegen_place {
     const char *name, *memory; /* the value's; "Sram" */
     int64_t offset, bytes;
-    size_t first, last; /* commands, by their number in `origin`, between which it is there */
+    size_t first, last; /* commands, by their index in `origin`, between which it is live */
 } tc_codegen_place;
 
 typedef struct tc_codegen_result {
@@ -86,7 +86,7 @@ typedef struct tc_codegen_result {
     tc_codegen_form *form;
     size_t n_form;
     tc_codegen_shared shared; /* options->before: region 0 for the next one, */
-    size_t taken;             /* of whose bytes so many were there */
+    size_t taken;             /* of whose bytes so many were there before */
     /* Not taken: why, and which operator; the rest is empty then. */
     const char *refused;
     const tc_node *refused_node;

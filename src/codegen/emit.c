@@ -36,8 +36,8 @@ static int64_t next_address(int64_t *end, const tc_root *r)
 
 /* ---- region 0 ---- */
 
-/* The same bytes once: a layer that is called again, a number that is used twice, the weights of a
- * program before. */
+/* The same bytes once: a layer that is called again, a constant that is used twice, the weights of
+ * a program before. */
 static void place_constant(emitter *e, int32_t root)
 {
     tc_root *r = &e->hw->root[root];
@@ -105,7 +105,7 @@ static int32_t chain_end(const tc_hw *hw, size_t i)
     return (int32_t)i;
 }
 
-/* What is there before a loop or behind it, and in it, is there all the time; true: that is more than
+/* What is live before or after a loop, and in it, is live in all of it; true: that is more than
  * before. */
 static bool live_in_loops(tc_hw *hw)
 {
@@ -116,7 +116,7 @@ static bool live_in_loops(tc_hw *hw)
         if (hw->op[k].op.kind == TC_NPU_KIND_STOP)
             at[hw->op[k].op.target] = step + 1;
         if (hw->op[k].op.kind != TC_NPU_KIND_BRANCH || !at[hw->op[k].op.target])
-            continue; /* onwards */
+            continue; /* a forward branch */
         int32_t begin = at[hw->op[k].op.target] - 1;
         for (size_t i = 0; i < hw->n_root; i++) {
             tc_root *r = &hw->root[i];
@@ -149,7 +149,7 @@ void ti_hw_live(tc_hw *hw)
                 ti_life_use(&hw->root[root[k]].life, begin);
                 ti_life_use(&hw->root[root[k]].life, end);
             }
-        if (op->staged && op->stage >= 0) /* it comes while the one before is at work */
+        if (op->staged && op->stage >= 0) /* it is copied while the operation before runs */
             ti_life_use(&hw->root[op->stage].life,
                         begin ? chain_begin(hw, (size_t)begin - 1) : 0);
     }
@@ -182,7 +182,7 @@ static bool by_element(const tc_npu_op *o)
     return (o->kind == TC_NPU_KIND_ELEMENTWISE || tap) && !o->transpose && !o->reverse;
 }
 
-/* What operation i writes may lie where its operand does: element by element, and nobody reads the
+/* What operation i writes may be stored over its operand: element by element, and nothing reads the
  * operand any more, also where that is an input of the region.  The other operand reads the same
  * elements of it, or none. */
 static bool in_place(const tc_hw *hw, size_t i, const tc_view *from, const tc_view *other)
@@ -240,7 +240,7 @@ static int64_t place_region(tc_hw *hw, uint8_t region)
     return placed.bytes;
 }
 
-/* Every root has bytes of its own, and the region as many as it has at a time. */
+/* Every root has bytes of its own, and the region as many as are live at the same time. */
 static int64_t count_region(tc_hw *hw, uint8_t region)
 {
     int64_t end = 0;
@@ -343,7 +343,7 @@ static void set_place(const tc_hw *hw, const tc_view *v, tc_npu_map *m)
         return;
     m->region = hw->root[v->root].region;
     m->base[0] += (uint64_t)hw->root[v->root].address;
-    if (m->height0 < m->h) /* rows that go on at the beginning */
+    if (m->height0 < m->h) /* rows that continue in the tile below */
         m->base[2] += (uint64_t)hw->root[v->root].address;
 }
 
@@ -365,7 +365,8 @@ static bool is_staged(const tc_hw_op *op)
     return op->staged && op->stage >= 0;
 }
 
-/* Where the operation reads what was packed, `behind` bytes after the place that it is copied to. */
+/* Where the operation reads what was packed, `behind` bytes after the address that it is
+ * copied to. */
 static tc_root packed_place(const tc_hw *hw, const tc_hw_op *op, const tc_hw_packed *p,
                             int64_t behind)
 {
@@ -425,7 +426,8 @@ static void load(emitter *e, const tc_root *from, const tc_root *to, int64_t beh
     add(e, &dma, -1);
 }
 
-/* Scales and weights of operation i to where it will read them: at once where they lie side by side. */
+/* Scales and weights of operation i to where it will read them: in one DMA where they are
+ * contiguous. */
 static void load_weights(emitter *e, size_t i)
 {
     const tc_hw *hw = e->hw;
@@ -465,7 +467,7 @@ static void settle(const tc_hw *hw, tc_npu_op *op)
     uint8_t mode = op->mode;
     if (op->kind == TC_NPU_KIND_RESIZE && op->ofm_scale.shift < 32 &&
         op->ofm_scale.round == TC_ROUND_NATURAL)
-        op->ofm_scale.round = TC_ROUND_DOUBLE; /* the same there as half up */
+        op->ofm_scale.round = TC_ROUND_DOUBLE; /* equal to half up there */
     if (op->kind != TC_NPU_KIND_ELEMENTWISE)
         return;
     if ((none && mode != TC_EW_SHR) ||
@@ -512,7 +514,7 @@ static void list_ops(emitter *e)
             int32_t entry = hw->table[from->table].bytes;
             op.table = (uint8_t)(u85 ? 256 * slot / entry : slot);
         } else if (shared && !u85)
-            forget_tables(e); /* its banks lie where tables do */
+            forget_tables(e); /* its banks overlap the tables */
         add(e, &op, (int32_t)i);
     }
     for (size_t i = 0; i < hw->list.n; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold.h -- what the machine says in fewer operations than TOSA: rewritten in the region's copy
+/* fold.h -- what the machine does in fewer operations than TOSA: rewritten in the region's copy
  * before operations are selected. */
 #ifndef TC_FOLD_H
 #define TC_FOLD_H
@@ -8,16 +8,17 @@
 
 /* Functions of one int8 value become TABLEs, also of 32 bits (fold_codes.c). */
 void ti_fold_codes(tc_hw *hw, tc_graph *g);
-/* What is widened and moved left is one RESCALE (fold_shifts.c). */
+/* What is widened and shifted left is one RESCALE (fold_shifts.c). */
 void ti_fold_shifts(tc_hw *hw, tc_graph *g);
-/* Padding in front of a convolution is its own (fold_pads.c). */
+/* Padding before a convolution is its own (fold_pads.c). */
 void ti_fold_pads(tc_hw *hw, tc_graph *g);
 /* Lists that are the machine's curves (fold_curves.c). */
 void ti_fold_curves(tc_hw *hw, tc_graph *g);
 /* The larger of two RESCALEs that is a leaky RELU (fold_leaky.c). */
 void ti_fold_leaky(tc_hw *hw, tc_graph *g);
 
-/* U85: 17 to 32 channels in front of 1x1 convolutions are 40 (fold_channels.c); false: there are none. */
+/* U85: 17 to 32 channels before 1x1 convolutions are 40 (fold_channels.c); false: there are
+ * none. */
 bool ti_fold_channels(tc_hw *hw, tc_graph *g);
 /* Whether it has values of so many channels at all. */
 bool ti_fold_has_narrow(const tc_graph *g);
@@ -31,7 +32,7 @@ bool ti_fold_number(const tc_graph *g, tc_val v, int64_t *out);
 tc_val ti_fold_value(tc_hw *hw, tc_graph *g, const tc_type *type, const char *name,
                      const void *data);
 
-/* A node in the place of another, which it is said to be in reports.  It outlives the attempt. */
+/* A node that replaces another, with that one's location in reports.  It outlives the attempt. */
 tc_node *ti_fold_node(tc_hw *hw, tc_graph *g, const tc_node *of, tc_op op, const void *attr,
                       int n_in, const tc_val *in, tc_val out);
 

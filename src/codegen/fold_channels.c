@@ -90,7 +90,7 @@ static int pointwise(const tc_node *node)
     }
 }
 
-/* Constants that have a number for each channel are made longer. */
+/* Constants that have an element for each channel are made longer. */
 static bool parts_known(const tc_graph *g, const tc_node *node, int from)
 {
     for (int i = from; i < node->n_in; i++)
@@ -199,7 +199,7 @@ static tc_val padded(tc_hw *hw, tc_graph *g, tc_val constant, int axis, int64_t 
     return ti_fold_value(hw, g, t.type, g->val[constant]->name, t.data);
 }
 
-/* A constant with a number for each of `from` channels on its last axis, for 40. */
+/* A constant with an element for each of `from` channels on its last axis, for 40. */
 static void lengthen(tc_hw *hw, tc_graph *g, tc_val *v, int64_t from, int64_t fill)
 {
     const tc_type *t = ti_type_of(g, *v);
@@ -219,7 +219,8 @@ static void grow_conv(tc_hw *hw, tc_graph *g, tc_val *in, bool in_grows, bool ou
     }
 }
 
-/* Operands that have a number a channel; new channels of a RESCALE hold zeros, whatever their factor. */
+/* Operands that have an element per channel; new channels of a RESCALE hold zeros, whatever their
+ * factor. */
 static void grow_pointwise(tc_hw *hw, tc_graph *g, const tc_node *node, tc_val *in, int64_t c)
 {
     for (int i = 0; i < pointwise(node); i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold_codes.c -- what depends on one int8 value alone becomes one TABLE of it.
  *
- * TOSA's tables of int8 have entries of 8 bits, the machine's also of 32.  So a program says by
- * several TABLEs, RESCALEs and sums what one operation looks up: elementwise operators on one value
- * and on constants of one element are computed for its 256 numbers. */
+ * TOSA's tables of int8 have entries of 8 bits, the machine's also of 32.  So a program needs
+ * several TABLEs, RESCALEs and sums for what one operation looks up: elementwise operators on one
+ * value and on constants of one element are computed for its 256 codes. */
 #include "../base/diag.h"
 #include "../run/eval.h"
 #include "fold.h"
@@ -25,17 +25,17 @@ typedef struct folding {
     tc_hw *hw;
     tc_graph *g;
     code *code;   /* by value */
-    tc_val *list; /* by node: the numbers of the TABLE that takes its place; or TC_NONE */
-    tc_val root;  /* while numbers are computed */
+    tc_val *list; /* by node: the entries of the TABLE that replaces it; or TC_NONE */
+    tc_val root;  /* while entries are computed */
 } folding;
 
-/* Numbers of a TABLE. */
+/* Entries of a TABLE. */
 static bool is_list(const folding *f, const tc_node *node, int i)
 {
     return node->op == TC_OP_tosa_table && i == 1 && ti_is_const(f->g, node->in[i]);
 }
 
-/* An operand of as many axes as the result that is one number all over. */
+/* An operand of as many axes as the result whose elements are all equal. */
 static bool is_even(const folding *f, const tc_node *node, int i)
 {
     tc_val v = node->in[i];
@@ -121,7 +121,7 @@ static const tc_type *line(const folding *f, tc_dtype dtype, int32_t rank)
     return t;
 }
 
-/* The first number of a constant, which the others are equal to. */
+/* The first element of a constant, which the others are equal to. */
 static tc_tensor first_of(const folding *f, tc_val v)
 {
     tc_tensor t = ti_tensor_of(f->g, v);
@@ -131,7 +131,7 @@ static tc_tensor first_of(const folding *f, tc_val v)
     return (tc_tensor){.type = one, .data = t.data};
 }
 
-/* The value's numbers where the root is -128 to 127; without data: there are none. */
+/* The value's elements where the root is -128 to 127; without data: there are none. */
 static tc_tensor numbers(const folding *f, tc_val v)
 {
     const tc_type *t = ti_type_of(f->g, v);
@@ -163,7 +163,7 @@ static tc_val constant(folding *f, tc_tensor t)
     return ti_fold_value(f->hw, f->g, type, "codes", t.data);
 }
 
-/* Later tables are computed from what was there: all take their places at last. */
+/* Later tables are computed from the original nodes: all are replaced at the end. */
 static void fold(folding *f, size_t k)
 {
     const tc_node *node = f->g->node[k];
@@ -190,7 +190,7 @@ void ti_fold_codes(tc_hw *hw, tc_graph *g)
                  .g = g,
                  .code = tc_new_n(hw->arena, code, n_val),
                  .list = tc_new_n(hw->arena, tc_val, g->n_node + 1)};
-    tc_trial trial; /* numbers that the program never has may be without results */
+    tc_trial trial; /* codes that never occur may have no result */
     look(&f);
     ti_trial_begin(hw->ctx, &trial);
     for (size_t k = 0; k < g->n_node; k++) {

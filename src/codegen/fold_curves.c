@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_curves.c -- lists of 65536 results of int16 codes that are the machine's own tanh or sigmoid.
+/* fold_curves.c -- lists of 65536 results of int16 codes that are the machine's own tanh or
+ * sigmoid.
  *
- * TOSA has no such function of int16: a program GATHERs from a list, by the code + 32768.  Where the
- * list is the machine's curve of round(code factor / 2^shift), for all codes, an operation that
- * scales has it. */
+ * TOSA has no such function of int16: a program GATHERs from a list, by the code + 32768.  Where
+ * the list is the machine's curve of round(code factor / 2^shift), for all codes, one operation
+ * that scales computes it. */
 #include <math.h>
 
 #include "../base/real.h"
@@ -16,7 +17,7 @@ enum { CODES = 65536, HALF = 32768, ONE = 30, BITS = 15, NEAR = 64 };
 
 /* What a list is. */
 typedef struct listed {
-    bool known; /* it was looked at */
+    bool known; /* already classified */
     tc_npu_curve curve;
     int32_t factor, shift;
 } listed;
@@ -61,7 +62,7 @@ static int64_t result(tc_npu_curve curve, int64_t code, int64_t factor, int shif
 
 static bool is_curve(const int16_t *list, tc_npu_curve curve, int64_t factor, int shift)
 {
-    for (int64_t k = 0; k < CODES; k++) /* those in the middle tell most */
+    for (int64_t k = 0; k < CODES; k++) /* from the middle: it differs soonest there */
         if (list[k ^ HALF] != result(curve, (k ^ HALF) - HALF, factor, shift))
             return false;
     return true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_leaky.c -- the larger of an int16 value by two factors, which are for either side of zero.
+/* fold_leaky.c -- the larger of an int16 value by two factors, one for each side of zero.
  *
- * TOSA says max(x f, x g) by two RESCALEs and a MAXIMUM.  The machine's LRELU is x < 0 ? x g : x f; U55
- * has no f.  Where both are the same for all codes, it is that. */
+ * In TOSA max(x f, x g) is two RESCALEs and a MAXIMUM.  The machine's LRELU is x < 0 ? x g : x f;
+ * U55 has no f.  Where both agree for all codes, LRELU replaces them. */
 #include "../npu/scale.h"
 #include "fold.h"
 
@@ -38,7 +38,7 @@ static tc_val side(const tc_graph *g, tc_val v, tc_npu_scale *f)
     return x && ti_type_of(g, x)->dtype == TC_i16 ? x : TC_NONE;
 }
 
-/* Whether the larger one is x up from zero on, and x down below; what is past 16 bits is held. */
+/* Whether the larger one is x up from zero on, and x down below; past 16 bits it saturates. */
 static bool are_sides(const tc_npu_scale *up, const tc_npu_scale *down)
 {
     for (int64_t x = INT16_MIN; x <= INT16_MAX; x++) {
@@ -68,7 +68,7 @@ static tc_node *leaky_node(tc_hw *hw, tc_graph *g, const tc_node *of, tc_val x,
     return ti_fold_node(hw, g, of, TC_OP_leaky_relu, NULL, 7, in, of->out[0]);
 }
 
-/* Of a RESCALE behind a MAXIMUM. */
+/* Of a RESCALE after a MAXIMUM. */
 static tc_node *leaky(tc_hw *hw, tc_graph *g, const tc_node *node)
 {
     tc_npu_scale all, f[2];

@@ -7,7 +7,7 @@
 
 enum { AXES = 4 };
 
-/* What a PAD adds above, below, left and right, and with which number; false: elsewhere too. */
+/* What a PAD adds above, below, left and right, and with which value; false: on other axes too. */
 static bool is_border(const tc_graph *g, const tc_node *pad, int64_t around[4], int64_t *number)
 {
     if (!pad || pad->op != TC_OP_tosa_pad || ti_type_of(g, pad->in[0])->rank != AXES ||
@@ -24,7 +24,7 @@ static bool is_border(const tc_graph *g, const tc_node *pad, int64_t around[4], 
     return true;
 }
 
-/* More padding than the window is wide would be outputs of nothing else. */
+/* If the padding is as large as the dilated kernel, some outputs would read padding only. */
 static bool fits(const tc_graph *g, const tc_node *conv, const int64_t pad[4])
 {
     const tc_attr_tosa_conv *a = conv->attr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fold_shifts.c -- numbers of 8 and 16 bits that a RESCALE widens and a constant moves left: one
- * RESCALE, which an addition takes along.
+/* fold_shifts.c -- values of 8 and 16 bits that a RESCALE widens and a constant shifts left: one
+ * RESCALE, which an addition fuses.
  *
- * TOSA's RESCALE has no such factors for numbers as large as these; the machine's does. */
+ * TOSA's RESCALE has no such factors for values as large as these; the machine's does. */
 #include "fold.h"
 
 enum { ONE = 30 }; /* 2^30 is a factor's one */
@@ -38,7 +38,7 @@ void ti_fold_shifts(tc_hw *hw, tc_graph *g)
         const tc_node *before = ti_def(g, node->in[0]);
         if (!is_exact(g, before, &n))
             continue;
-        /* with its zero point taken off, a number has a bit more */
+        /* less its zero point, a value has a bit more */
         int bits = tc_dtypes[ti_type_of(g, before->in[0])->dtype].bits + 1;
         if (bits + n + by > 32 || n + by > ONE)
             continue;

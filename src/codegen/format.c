@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* format.c -- how each root is stored, and what that makes of the views: bases and strides in bytes.
+/* format.c -- how each root is stored, and what that makes of the views: bases and strides in
+ * bytes.
  *
- *   linear (NHWC)      element i of the root at i * bytes; any strides, channels side by side
- *   bricks (NHCWB16)   16 channels at a time: [h][c / 16][w][16]; needs every view to be a box of the
- *                      root's frame whose channels begin at a multiple of 16
+ *   linear (NHWC)      element i of the root at i * bytes; any strides, channels contiguous
+ *   bricks (NHCWB16)   16 channels at a time: [h][c / 16][w][16]; needs every view to be a box of
+ *                      the root's frame whose channels begin at a multiple of 16
  *
- * Bricks are what the machine reads and writes in long bursts: taken wherever they can be.  What the
- * caller fills or reads, and constants, are linear. */
+ * Bricks are what the machine reads and writes in long bursts: taken wherever they can be.  What
+ * the caller fills or reads, and constants, are linear. */
 #include "hw.h"
 
 enum { BRICK = 16 };
@@ -50,8 +51,8 @@ static void look(tc_hw *hw, const tc_view *v, tc_npu_map *m, bool written)
         r->format = TC_NHWC;
 }
 
-/* Rows one after the other, and again from the first: the second tile below the first begins where
- * the memory does. */
+/* A rolling buffer: rows wrap around to the first; the tile below the first begins where the buffer
+ * does. */
 static void roll(const tc_root *r, const tc_view *v, tc_npu_map *m)
 {
     int64_t row = v->at / ((int64_t)r->w * r->c), first = row % r->roll,
@@ -96,7 +97,7 @@ static void fill(tc_hw *hw, const tc_view *v, tc_npu_map *m, bool written)
         m->base[0] =
             (uint64_t)(b.y * m->stride_y + b.c / BRICK * m->stride_c + b.x * m->stride_x);
     }
-    if (m->height0 < m->h) /* every row is the first one: the tile below lies where it does */
+    if (m->height0 < m->h) /* every row is the first one: the tile below is the same one */
         m->base[2] = m->base[0];
     if (r->roll)
         roll(r, v, m);

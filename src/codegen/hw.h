@@ -32,7 +32,7 @@ typedef struct tc_root {
      * other ways, and stays linear. */
     int32_t h, w, c;
     tc_npu_format format;
-    int32_t roll;        /* rows that there is room for, one after the other; 0: all */
+    int32_t roll;        /* rows of a rolling buffer; 0: all rows are stored */
     const void *data;    /* of a constant */
     tc_life life;   /* operations, in their order */
     uint8_t region;
@@ -41,9 +41,9 @@ typedef struct tc_root {
 
 /* Of the kinds that are no kernels there are
  *
- *   DMA      from ifm to ofm, whose roots are linear; ifm2 has the indices, if there are any.  op.dma
+ *   DMA      from ifm to ofm, whose roots are linear; ifm2 has the indices, if any.  op.dma
  *            counts bytes from where the roots begin
- *   BRANCH   op.target is the number of a label
+ *   BRANCH   op.target is the index of a label
  *   STOP     stands for the label op.target itself, and is not written
  *
  * An operand or a result: `map` of the operation has the rest. */
@@ -57,19 +57,19 @@ typedef struct tc_hw_op {
     const int64_t *bias;
     const int32_t *factor;
     const uint8_t *shift;
-    int32_t made; /* or the root that its weights were made in, as a stream; -1: they are constant */
-    bool fixed;   /* it has its block: what was made depends on it */
+    int32_t made; /* or the root that its weights are computed in, as a stream; -1: constant */
+    bool fixed;   /* its block is fixed: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
     int32_t stage, step; /* step: channels at a time */
     int32_t slice;       /* which of them */
     int64_t staged_bytes;
-    bool turns;     /* it takes turns in a cascade */
-    int32_t like;   /* 1 + the operation that has the block for this one, too; 0: none */
-    bool joins;     /* one chain with the operation before it */
+    bool turns;     /* it is striped, in a cascade */
+    int32_t like;   /* 1 + the operation whose block this one uses; 0: none */
+    bool joins;     /* chained with the operation before it */
     int32_t table;  /* of tc_hw, or -1 */
     int32_t packed, scales; /* of tc_hw, or -1: weights and scales as bytes */
     int32_t cut_of; /* the first of several slices: channels of all; else 0 */
-    const tc_codegen_packing *known; /* how a program before packed its weights; NULL: none did */
+    const tc_codegen_packing *known; /* how an earlier program packed its weights; NULL: none did */
 } tc_hw_op;
 
 /* A table as the memory of tables holds it. */
@@ -123,13 +123,13 @@ typedef struct tc_hw {
     tc_hw_packed *packed;
     size_t n_packed, cap_packed;
     int32_t hash[TC_HW_HASH]; /* 1 + the first of that hash */
-    tc_map kernel; /* weights of the region as int16_t, by where they lie and their zero point */
+    tc_map kernel; /* weights of the region as int16_t, by address and zero point */
     struct tc_npu_block_memo *memo; /* blocks that were searched before, in all attempts */
     tc_codegen_form *form; /* that were compared */
     size_t n_form, cap_form;
-    uint32_t n_label; /* places that branches lead to */
+    uint32_t n_label; /* targets of branches */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
-    int32_t rows; /* of the last operation of a cascade at a time; 0: there are none; TC_HW_PLANNED */
+    int32_t rows; /* of a stripe of a cascade's last operation; 0: no cascades; TC_HW_PLANNED */
     tc_hw_list list;
     const char *refused;
     const tc_node *refused_node;
@@ -149,14 +149,14 @@ void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
 void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
 bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at the same time; false:
                                    * none was found */
-bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations that take turns, some rows at a time;
+bool ti_hw_cascades(tc_hw *hw);   /* cascade.c: operations in stripes, some rows at a time;
                                    * false: there are none */
-void ti_hw_regions(tc_hw *hw);    /* memories.c: which memory each root lies in */
+void ti_hw_regions(tc_hw *hw);    /* memories.c: which memory each root is in */
 void ti_hw_slices(tc_hw *hw);     /* stage.c: channels in slices, where weights are copied ahead */
 void ti_hw_maps(tc_hw *hw);       /* format.c: bases within roots, and strides */
 void ti_hw_blocks(tc_hw *hw);     /* pack_weights.c */
 void ti_hw_pack(tc_hw *hw);       /* pack_weights.c: weights and scales, in the order of blocks */
-void ti_hw_stage(tc_hw *hw);      /* stage.c: places for weights that are copied ahead */
+void ti_hw_stage(tc_hw *hw);      /* stage.c: buffers for weights that are copied ahead */
 void ti_hw_emit(tc_hw *hw);       /* emit.c: schedule, place */
 
 /* ---- share.c: what programs have in common ---- */
@@ -198,15 +198,16 @@ int64_t ti_hw_most(tc_hw *hw, uint8_t region, int32_t *step);
 /* First and last step of every root. */
 void ti_hw_live(tc_hw *hw);
 
-/* By root: 1 + the root whose place it takes, operands that nobody else reads any more; 0: none. */
+/* By root: 1 + the root whose memory it reuses, an operand that nothing else reads any more; 0:
+ * none. */
 const int32_t *ti_hw_in_place(const tc_hw *hw);
 
 /* The region of values and of what is copied ahead: 2 where that is a memory of its own. */
 uint8_t ti_hw_fast_region(const tc_hw *hw);
 
-/* A table; one of equal bytes that is there already is taken. */
+/* A table; an existing one of equal bytes is reused. */
 int32_t ti_hw_table(tc_hw *hw, const uint8_t *data, int32_t bytes);
-/* One that lies in a root, in order; data: its numbers, or NULL. */
+/* One that is stored in a root, in order; data: its entries, or NULL. */
 int32_t ti_hw_table_from(tc_hw *hw, int32_t root, const uint8_t *data, int32_t bytes);
 
 /* Why the region is not taken; the first reason stays. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* memories.c -- in which memory every root lies: borders where the caller sees them, values in the
- * fast one; where that is a memory of its own, as many as it has room for. */
+/* memories.c -- in which memory every root is stored: borders where the caller sees them, values in
+ * the fast one; where that is a memory of its own, as many as it has room for. */
 #include "hw.h"
 
-/* What lies in the fast region at a step; NULL: nothing that may leave it. */
+/* What is in the fast region at a step; NULL: nothing that may leave it. */
 static tc_root *largest_at(const tc_hw *hw, uint8_t fast, int32_t step)
 {
     tc_root *worst = NULL;

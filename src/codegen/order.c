@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-/* Lists of numbers, by number. */
+/* Lists of indices, by index. */
 typedef struct lists {
     uint32_t *at; /* n + 1 of them */
     int32_t *v;
@@ -149,7 +149,7 @@ typedef struct line {
     int64_t now, most;
 } line;
 
-/* There before the first unit, or after the last. */
+/* Live before the first unit, or after the last. */
 static bool given(const line *l, int32_t root, bool first)
 {
     return l->u->hw->root[root].kind == (first != l->backwards ? TC_ROOT_INPUT : TC_ROOT_OUTPUT);
@@ -199,7 +199,7 @@ static ready pop(line *l)
     return top;
 }
 
-/* Bytes that need no place of their own: an elementwise operation writes over an operand. */
+/* Bytes that need no memory of their own: an elementwise operation writes over an operand. */
 static int64_t in_place(const line *l, int32_t unit)
 {
     const units *u = l->u;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pack_weights.c -- in what blocks each operation goes through the machine, and its weights and scales as
- * bytes in that order. */
+/* pack_weights.c -- in what blocks each operation goes through the machine, and its weights and
+ * scales as bytes in that order. */
 #include "hw.h"
 
 #include "../npu/block.h"
@@ -28,7 +28,7 @@ static size_t hash_of(const void *from)
     return (p >> 4 ^ p >> 14) % TC_HW_HASH;
 }
 
-/* Its number, or -1. */
+/* Its index, or -1. */
 static int32_t packed_before(const tc_hw *hw, const tc_npu_op *op, const void *const from[3])
 {
     for (int32_t k = hw->hash[hash_of(from[0])]; k; k = hw->packed[k - 1].next) {
@@ -53,7 +53,7 @@ static int32_t remember(tc_hw *hw, const tc_npu_op *op, const void *const from[3
     return *first - 1;
 }
 
-/* Streams one behind the other. */
+/* Streams one after the other. */
 static void join(tc_hw *hw, const tc_bytes *stream, int n, tc_hw_packed *p)
 {
     tc_buf all;
@@ -114,7 +114,8 @@ static bool has_forms(const tc_hw *hw, const tc_hw_op *op)
 }
 
 /* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
- * far fewer bytes; else the form that is quick to decode, which some weights also have fewer bytes in. */
+ * far fewer bytes; else the form that is quick to decode, which for some weights is also
+ * the smaller one. */
 static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op, tc_npu_weight_size size)
 {
     const tc_npu_op *o = &op->op;
@@ -180,7 +181,7 @@ static double weight_bytes(const tc_hw_op *op)
            (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
 }
 
-/* How far RESIZE is, a block on: of whole steps of the input and the rest. */
+/* How far RESIZE advances, by one result and over a block: whole input steps and remainder. */
 static void set_steps(tc_npu_axis *a, int32_t block)
 {
     a->one_int = a->step / a->scale;
@@ -198,7 +199,8 @@ static bool is_sparse(const tc_hw *hw, const tc_hw_op *op)
            ti_npu_weights_are_sparse(op->weight, o->ofm.c, o->window.kh, o->window.kw, o->ifm.c);
 }
 
-/* One block for n operations; where a program before has such weights, it leaves them in their order. */
+/* One block for n operations; where an earlier program has such weights, one that keeps their
+ * order. */
 static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const double *bytes)
 {
     for (size_t k = 0; k < n; k++) {
@@ -286,7 +288,7 @@ void ti_hw_blocks(tc_hw *hw)
 
 typedef void packer(tc_hw *hw, const tc_hw_op *op, const void *const from[3], int32_t *number);
 
-/* The number of what is packed, and a root for it. */
+/* The index of what is packed, and a root for it. */
 static int32_t pack(tc_hw *hw, const tc_hw_op *op, const char *name, packer *f,
                     const void *const from[3])
 {

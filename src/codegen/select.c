@@ -9,7 +9,7 @@ static tc_select_rule *const rules[TC_OP_COUNT] = {
 #include "select.def"
 };
 
-/* Nodes that nobody needs the results of are not made: they count as taken, and as no readers. */
+/* Nodes whose results are unused are not made: they count as taken, and as no readers. */
 static bool is_needed(const tc_sel *s, const bool *needed, const tc_node *node)
 {
     bool yes = !node->n_out || tc_ops[node->op].traits & T_STATE;
@@ -116,7 +116,8 @@ static bool compute(tc_hw *hw, tc_graph *g, const tc_node *node)
     return true;
 }
 
-/* A RESCALE that was computed: a reader may take it along, also in another shape, and read fewer bytes. */
+/* A RESCALE that was computed: a reader may fuse it, also in another shape, and read fewer
+ * bytes. */
 static void keep_small(tc_sel *s, const tc_node *node)
 {
     if (node->op == TC_OP_tosa_rescale)
@@ -194,8 +195,8 @@ static void check_borders(tc_hw *hw)
     }
 }
 
-/* Room for five operations of eight nodes, which most programs do with: an array that doubles leaves up
- * to three times as much in the arena. */
+/* Room for five operations of eight nodes, which is enough for most programs: an array that doubles
+ * leaves up to three times as much in the arena. */
 static void make_room(tc_hw *hw, const tc_graph *g)
 {
     size_t n = 0;

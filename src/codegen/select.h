@@ -2,9 +2,9 @@
 /* select.h -- for the files that select operations: where values are, and how to make operations.
  *
  * A rule is given a TOSA node and appends operations.  It asks for its operands as views
- * (ti_sel_view, which makes them if they were put off), and for the place of its result
+ * (ti_sel_view, which makes them if they were deferred), and for the view to write its result to
  * (ti_sel_result).  What follows the node and fits into the same operation (RESCALE, CLAMP, TABLE)
- * it takes along: ti_sel_tail.  A rule that cannot, refuses: ti_hw_refuse.
+ * it fuses: ti_sel_tail.  A rule that cannot, refuses: ti_hw_refuse.
  *
  * Booleans are bytes of 0 and 1 wherever they are stored.  U85's comparisons give 0 and -1: an AND
  * makes bits of them, unless SELECT reads them, which wants them so (select_logic.c). */
@@ -28,9 +28,9 @@ typedef struct tc_sel_value {
     bool placed; /* `view` counts */
     bool made;   /* operations that write it exist, or it needs none */
     tc_view view;
-    const tc_node *put_off; /* a RESCALE whose reader may take it along; or NULL */
-    bool asked; /* it was put off, and its reader, at work, wants it: that one cannot be taken along */
-    bool lazy; /* not made yet: `view` is what it moves, channels not side by side */
+    const tc_node *put_off; /* a deferred RESCALE that its reader may fuse; or NULL */
+    bool asked; /* a deferred RESCALE that the current reader needs made: it cannot be fused */
+    bool lazy; /* not made yet: `view` is what it moves, channels not contiguous */
     bool taken;             /* its node is part of another operation */
     int32_t readers;        /* nodes, and outputs of the region */
     const tc_node *reader;  /* the last of the nodes */
@@ -52,14 +52,14 @@ typedef void tc_select_rule(tc_sel *s, const tc_node *node);
 
 /* ---- values ---- */
 
-/* The value where it lies; constants become roots, what was put off is made. */
+/* The value where it is stored; constants become roots, what was deferred is made. */
 tc_view ti_sel_view(tc_sel *s, tc_val v);
-/* The same where any strides will do: what TRANSPOSE only says is not made. */
+/* The same where any strides will do: a lazy TRANSPOSE is not made. */
 tc_view ti_sel_any_view(tc_sel *s, tc_val v);
-/* The place that the value is to be written to: a part of a CONCAT that reads it, else a root of
+/* The view that the value is to be written to: a part of a CONCAT that reads it, else a root of
  * its own.  Marks it made. */
 tc_view ti_sel_result(tc_sel *s, tc_val v);
-/* A place for working values: a dense root. */
+/* A view for working values: a dense root. */
 tc_view ti_sel_working(tc_sel *s, const char *name, uint8_t bytes, int32_t rank, const int64_t *dim);
 /* What it is called: its own name, its node's, or its operator's. */
 const char *ti_sel_name(const tc_sel *s, tc_val v);
@@ -69,8 +69,8 @@ void ti_sel_is(tc_sel *s, tc_val v, tc_view view);
 /* Whether two views of one shape are the same elements. */
 bool ti_sel_same_place(const tc_view *a, const tc_view *b);
 
-/* The operations of another graph of the module: its inputs are there, its outputs have places,
- * which none of its inputs shares. */
+/* The operations of another graph of the module: its inputs are made, its outputs have views
+ * that none of its inputs shares. */
 void ti_sel_graph(tc_hw *hw, const tc_node *node, const tc_graph *g, const tc_view *in,
                   const tc_view *out);
 
@@ -78,22 +78,22 @@ void ti_sel_graph(tc_hw *hw, const tc_node *node, const tc_graph *g, const tc_vi
 uint8_t ti_sel_bytes(const tc_sel *s, tc_val v);
 tc_dtype ti_sel_dtype(const tc_sel *s, tc_val v);
 
-/* The RESCALE behind a TABLE to 32 bits that makes it one to 16; or NULL. */
+/* The RESCALE after a TABLE to 32 bits that makes it one to 16; or NULL. */
 const tc_node *ti_sel_to_16_bits(tc_sel *s, const tc_node *table);
-/* Leaves a RESCALE to 32 bits to its readers; false: they could not take it along. */
+/* Leaves a RESCALE to 32 bits to its readers; false: they could not fuse it. */
 bool ti_sel_put_off(tc_sel *s, const tc_node *rescale);
-/* k, where a RESCALE that was put off makes the value x 2^k, k > 0, of 8 or 16 bits; else 0. */
+/* k, where a deferred RESCALE makes the value x 2^k, k > 0, of 8 or 16 bits; else 0. */
 int ti_sel_moved_left(tc_sel *s, tc_val v);
-/* A RESCALE that no other operation takes along (select_rescale.c). */
+/* A RESCALE that no other operation fuses (select_rescale.c). */
 tc_select_rule ti_npu_select_rescale_alone;
 /* CLAMP and TABLE of 8 and 16 bits by themselves. */
 tc_select_rule ti_npu_select_pointwise;
 
-/* A constant's numbers as int64, in the arena, the same for every reader; NULL: it is none. */
+/* A constant's elements as int64, in the arena, the same for every reader; NULL: it is none. */
 const int64_t *ti_sel_numbers(tc_sel *s, tc_val v, int64_t *n);
 int64_t ti_sel_number(tc_sel *s, tc_val v); /* its first one; what is no constant is refused */
 
-/* The one node that reads the value, where nobody else does; NULL otherwise. */
+/* The one node that reads the value, where nothing else does; NULL otherwise. */
 const tc_node *ti_sel_only_reader(const tc_sel *s, tc_val v);
 
 /* A constant tensor of our own in region 0. */
@@ -115,16 +115,16 @@ void ti_sel_reduce(int64_t *factor, int64_t *shift);
 
 /* ---- operations ---- */
 
-/* A new operation with everything at rest: factors of one, rounding natural, no table, one tap. */
+/* A new operation with default settings: factors of one, rounding natural, no table, one tap. */
 tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode);
 
 /* Fills ifm, ifm2, ofm: element type, sign, zero point. */
 void ti_sel_map(tc_npu_map *m, uint8_t bytes, bool is_signed, int32_t zero);
 
-/* What comes behind the value that `op` computes: the RESCALE (if the value may be scaled: `scaled`),
- * CLAMP and TABLE that only read it go into the operation.  Gives the value that the operation
- * writes in the end; sets ofm's type, scale, bounds and table.  acc: the value is an accumulator
- * whose RESCALE may be per channel (factors go into op->factor, op->shift). */
+/* What comes after the value that `op` computes: the RESCALE (if the value may be scaled:
+ * `scaled`), CLAMP and TABLE that only read it go into the operation.  Gives the value that the
+ * operation writes in the end; sets ofm's type, scale, bounds and table.  acc: the value is an
+ * accumulator whose RESCALE may be per channel (factors go into op->factor, op->shift). */
 typedef struct tc_sel_tail {
     bool scaled;  /* OFM_SCALE is free for a RESCALE */
     bool shifted; /* only its shift is; otherwise only a RESCALE of factor one */
@@ -134,7 +134,7 @@ typedef struct tc_sel_tail {
     bool bounds;  /* CLAMP and TABLE, too */
 } tc_sel_tail;
 tc_val ti_sel_take_tail(tc_sel *s, tc_hw_op *op, tc_val v, tc_sel_tail may);
-/* The place of that value in the shape of the node's own result: RESHAPEs may lie between them. */
+/* The view of that value in the shape of the node's own result: RESHAPEs may be between them. */
 tc_view ti_sel_result_of(tc_sel *s, const tc_node *node, tc_val v);
 
 /* Sums as they are: of every channel the factor one. */
@@ -153,16 +153,17 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
 /* Copies elements of 1, 2, 4 or 8 bytes, views of equal extents. */
 void ti_sel_copy(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
 
-/* An image of the caller's, int8 [1][h][w][c] of few channels that lie apart, columns side by side. */
+/* An image of the caller's, int8 [1][h][w][c] of few channels that are apart, columns
+ * contiguous. */
 bool ti_sel_is_image(const tc_hw *hw, const tc_view *v);
 /* Its planes into [1][h][w / q][c q], q columns as channels. */
 void ti_sel_copy_planes(tc_sel *s, const tc_node *node, const tc_view *image, const tc_view *to);
-/* What TRANSPOSE says, made: ti_sel_copy, or of an image plane by plane where that costs less. */
+/* A lazy TRANSPOSE, made: ti_sel_copy, or of an image plane by plane where that costs less. */
 void ti_sel_copy_moved(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
 
 /* ti_sel_copy where `from` is broadcast (strides of 0). */
 void ti_sel_spread(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
-/* One number everywhere. */
+/* One value everywhere. */
 void ti_sel_fill(tc_sel *s, const tc_node *node, const tc_view *to, int64_t value);
 
 /* ---- elementwise operations, one by one (select_eltwise.c) ---- */
@@ -175,32 +176,32 @@ typedef struct tc_sel_operand {
     bool is_signed;
     int32_t zero;
     int64_t factor, shift;
-    uint8_t double_bits; /* moved left by so many before it is scaled and rounded twice */
+    uint8_t double_bits; /* shifted left by so many before it is scaled and rounded twice */
     tc_npu_round round;
-    const tc_node *put_off; /* the RESCALE that was taken along; or NULL */
-    tc_val constant;        /* of several numbers; or TC_NONE */
+    const tc_node *put_off; /* the RESCALE that was fused; or NULL */
+    tc_val constant;        /* of several elements; or TC_NONE */
 } tc_sel_operand;
 
 tc_sel_operand ti_sel_operand(tc_sel *s, tc_val v);
-/* The same before a RESCALE of factor one that was put off. */
+/* The same before a deferred RESCALE of factor one. */
 tc_sel_operand ti_sel_operand_before(tc_sel *s, tc_val v);
 tc_sel_operand ti_sel_operand_of(const tc_view *v, uint8_t bytes);
 tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes);
 
-/* The number beside which x, of 8 or 16 bits, stays as it is: in a sum (U85), or as the larger of
- * both, which is what U55 is quicker at. */
+/* The neutral number for x, of 8 or 16 bits: in a sum (U85), or in the maximum of both, which is
+ * quicker on U55. */
 tc_sel_operand ti_sel_operand_same(const tc_sel *s, const tc_sel_operand *x);
 
 /* An elementwise operation whose results of `bytes` keep their low bits: U55 has no such results of 8
  * and 16 bits, where they saturate. */
 tc_hw_op ti_sel_eltwise(const tc_sel *s, const tc_node *node, tc_npu_eltwise mode, uint8_t bytes);
-/* a and b broadcast to the place; of an operation with one operand, b is NULL. */
+/* a and b broadcast to the result's view; of an operation with one operand, b is NULL. */
 void ti_sel_combine(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_operand *a,
                     const tc_sel_operand *b, const tc_view *to);
-/* The same into a working place as large as a and b ask for, as the next one's operand. */
+/* The same into a working view as large as a and b ask for, as the next one's operand. */
 tc_sel_operand ti_sel_step(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_operand *a,
                            const tc_sel_operand *b);
-/* The operand in 32 bits (x + 0, a constant at compile time); what has them is given back. */
+/* The operand in 32 bits (x + 0, a constant at compile time); what has them already is returned. */
 tc_sel_operand ti_sel_widened(tc_sel *s, const tc_node *node, const tc_sel_operand *a);
 
 /* U55: the low bits of x, of 32 bits, 0 < bits < 32 (select_shift.c). */
@@ -209,10 +210,10 @@ void ti_sel_low_bits(tc_sel *s, const tc_node *node, const tc_sel_operand *x, in
 
 /* ---- windows (select_conv.c) ---- */
 
-/* The value with its channels side by side; a copy where they are not. */
+/* The value with its channels contiguous; a copy where they are not. */
 tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v);
-/* The same for an operation whose map has a zero point: int8 codes that lie in memory as uint8 ones
- * it reads so. */
+/* The same for an operation whose map has a zero point: int8 codes that are stored as uint8 ones
+ * are read as such. */
 tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map);
 
 /* ---- reductions (select_reduce.c) ---- */
@@ -220,14 +221,14 @@ tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map);
 /* A pool whose window is the axis: from [..., length, ...] to [..., 1, ...], axis of both the same;
  * 8 and 16 bits. */
 void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, int32_t axis);
-/* The largest (the smallest) number of 32 bits along the axis. */
+/* The largest (the smallest) element of 32 bits along the axis. */
 void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, tc_view to,
                          int32_t axis);
 
 /* A pool of one tap that changes nothing but its output stage: U55's AVERAGE, U85's SUM. */
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node);
 /* U55: what does the same to 8 and 16 bits without factors, quicker: the larger of x and the least
- * number there is. */
+ * value of the type. */
 void ti_sel_as_maximum(tc_npu_op *op);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_argmax.c -- ARGMAX: where along an axis the largest number is, the first of equals.
+/* select_argmax.c -- ARGMAX: the index of the largest element along an axis, the first of equals.
  *
- *   U85   a pool that gives the place, in windows up to 32768; of a longer axis the parts' maxima and
- *         places, and the place of the part that is larger than all before it
- *   U55   numbers and their places as one number, the place backwards, whose largest is taken:
+ *   U85   a pool that gives the index, in windows up to 32768; of a longer axis the parts' maxima
+ *         and indices, and the index of the part that is larger than all before it
+ *   U55   elements and their indices as one integer, the index reversed, whose maximum is taken:
  *
- *         int8, up to 256 places     256 x + 255 - i in 16 bits; a table has 255 less its low byte
+ *         int8, up to 256 elements   256 x + 255 - i in 16 bits; a table has 255 less its low byte
  *         of channels, up to 128     128 x + 127 - i, a convolution of every channel
- *         up to 32768 places         65536 x + 32767 - i in 32 bits; less 65536 x again */
+ *         up to 32768 elements       65536 x + 32767 - i in 32 bits; less 65536 x again */
 #include "select.h"
 
 enum { WINDOW = 32768, LOW_BYTE = 256, LOW_BITS = 128, PLACES = 32768, HALF = 16 };
@@ -27,7 +27,7 @@ static tc_hw_op place_pool(const tc_sel *s, const tc_node *node, uint8_t bytes)
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_ARGMAX_X);
     ti_sel_map(&op.op.ifm, bytes, true, 0);
     ti_sel_map(&op.op.ofm, 4, true, 0);
-    op.op.ofm_scale.shift = 16; /* the number lies above its place */
+    op.op.ofm_scale.shift = 16; /* the element is in the bits above its index */
     op.op.ofm_scale.round = TC_ROUND_DOWN;
     op.op.clip = 1;
     op.op.lo = INT16_MIN;
@@ -206,7 +206,7 @@ static void argmax_wide(tc_sel *s, const tc_node *node, const tc_view *x, const 
     tc_view largest = like(s, "largest", 4, x, axis);
     ti_sel_extreme_wide(s, node, true, a.view, largest, axis);
     a = ti_sel_operand_of(&largest, 4);
-    op = ti_sel_eltwise(s, node, TC_EW_SHR, 4); /* half up: x, as the place is less than half */
+    op = ti_sel_eltwise(s, node, TC_EW_SHR, 4); /* half up: x, as the index is less than half */
     tc_sel_operand high = ti_sel_step(s, &op, false, &a, &by),
                    first = ti_sel_operand_number(PLACES - 1, 4);
     op = ti_sel_eltwise(s, node, TC_EW_SHL, 4);

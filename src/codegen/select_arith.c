@@ -20,7 +20,7 @@ static void negate_open(tc_sel *s, const tc_node *node, uint8_t bytes)
     ti_sel_plain_output(s, &op.op, node->out[0]);
     tc_view to = ti_sel_result(s, node->out[0]);
     if (all.view.root >= 0)
-        all.view.rank = 0; /* one number, of any rank */
+        all.view.rank = 0; /* one element, of any rank */
     ti_sel_combine(s, &op, false, &all, &x, &to);
 }
 
@@ -74,7 +74,7 @@ void ti_npu_select_intdiv(tc_sel *s, const tc_node *node)
     ti_sel_combine(s, &op, false, &a, &b, &to);
 }
 
-/* Bounds of 32 bits have no register; one that holds nothing back needs no operation. */
+/* Bounds of 32 bits have no register; one that excludes nothing needs no operation. */
 void ti_npu_select_clamp(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_clamp *a = node->attr;

@@ -2,10 +2,10 @@
 /* select_cast.c -- CAST between integers: low bits are kept.
  *
  *   wider           x + 0
- *   narrower        U85: x + 0, not held inside the type; U55: of 32 bits, the low ones shifted up
+ *   narrower        U85: x + 0, not saturated; U55: of 32 bits, the low ones shifted up
  *                   and back down
- *   to bool         8 and 16 bits: x x, held inside 0..1
- *                   32 bits: U85 x != 0; U55 32 - leading zeros, held inside 0..1 */
+ *   to bool         8 and 16 bits: x x, clamped to 0..1
+ *                   32 bits: U85 x != 0; U55 32 - leading zeros, clamped to 0..1 */
 #include "select.h"
 
 static void to_bool(tc_sel *s, const tc_node *node, const tc_sel_operand *x, const tc_view *to)
@@ -63,7 +63,7 @@ void ti_npu_select_cast(tc_sel *s, const tc_node *node)
     else if (out < in && !ti_hw_is_u85(s->hw))
         narrow_u55(s, node, &x, out, &to);
     else if (out == 2 && !ti_hw_is_u85(s->hw) && !x.is_number) {
-        tc_hw_op op = ti_sel_pointwise(s, node); /* the faster one there, which has no 32 bits */
+        tc_hw_op op = ti_sel_pointwise(s, node); /* faster there; it has no 32 bits */
         ti_sel_map(&op.op.ifm, in, true, 0);
         ti_sel_plain_output(s, &op.op, node->out[0]);
         ti_sel_emit_parts(s, &op, &x.view, NULL, &to);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_control.c -- COND_IF and WHILE_LOOP: U85's branches.
  *
- * A branch looks at what the last operation before it has written, which is one number.  Both graphs
- * of COND_IF write the same places.  What a loop carries lies where its results do: the body makes
- * new ones elsewhere, and they are copied there when it is through.
+ * A branch tests what the last operation before it has written, which is one element.  Both graphs
+ * of COND_IF write the same views.  What a loop carries is stored where its results are: the body
+ * makes new ones elsewhere, and they are copied there at its end.
  *
  * A condition that is constant needs no branch. */
 #include "select.h"
@@ -23,7 +23,7 @@ static void label_here(tc_sel *s, const tc_node *node, uint32_t label)
     ti_sel_emit(s, &op);
 }
 
-/* A branch on the number, which the operation before it must have written. */
+/* A branch on the element, which the operation before it must have written. */
 static void branch_if(tc_sel *s, const tc_node *node, const tc_view *number, uint32_t label)
 {
     const tc_hw *hw = s->hw;

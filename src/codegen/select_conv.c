@@ -3,15 +3,15 @@
  *
  *   out = scale(sum (x - x_zp) (w - w_zp) + bias)
  *
- * The RESCALE behind it is the scale stream; without one, U85 gives the accumulators as they are.
+ * The RESCALE after it is the scale stream; without one, U85 gives the accumulators as they are.
  *
  * All are windows over depth, rows and columns; an operation has two axes.  The third is one that
  * has a single tap, done output by output; if there is none, taps along columns are channels, which
- * lie side by side.  What else is too large for registers is cut (select_window.h).
+ * are contiguous.  What else is too large for registers is cut (select_window.h).
  *
- *   TRANSPOSE_CONV2D   outputs by their rest of the stride: each a convolution with some of the
- *                      taps, in reverse, that writes every so many rows and columns
- *   more taps than     are copied side by side, as channels
+ *   TRANSPOSE_CONV2D   outputs by their remainder modulo the stride: each a convolution with
+ *                      some of the taps, in reverse, that writes every so many rows and columns
+ *   more taps than     are copied next to each other, as channels
  *   an operation has
  *   DEPTHWISE          of several results a channel, or with taps as channels: as a convolution of
  *                      16 channels at a time whose other weights are zeros */
@@ -21,7 +21,7 @@
 
 enum { AXES = TC_CONV_AXES, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
 
-/* One number for all channels, or one each. */
+/* One element for all channels, or one each. */
 static const int64_t *read_bias(tc_sel *s, tc_val v, int64_t channels)
 {
     int64_t n, *out;
@@ -34,7 +34,7 @@ static const int64_t *read_bias(tc_sel *s, tc_val v, int64_t channels)
     return out;
 }
 
-/* Channels lie side by side: as they do in every view but a transposed or broadcast one. */
+/* Channels are contiguous: as they are in every view but a transposed or broadcast one. */
 tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v)
 {
     tc_view view = ti_sel_view(s, v);
@@ -47,7 +47,7 @@ tc_view ti_sel_channels(tc_sel *s, const tc_node *node, tc_val v)
     return copy;
 }
 
-/* int8 codes that lie in memory as uint8 ones. */
+/* int8 codes that are stored in memory as uint8 ones. */
 static bool lies_unsigned(tc_sel *s, tc_val v, tc_view *out, int32_t *zero)
 {
     const tc_node *down = s->value[v].made ? NULL : s->value[v].put_off;
@@ -209,7 +209,7 @@ static bool same_taps(const taps *a, const taps *b)
     return a->folded == b->folded;
 }
 
-/* In the order of the operation: of folded columns the taps behind depth and rows, as channels. */
+/* In the order of the operation: of folded columns the taps after depth and rows, as channels. */
 static const int16_t *weights_of(tc_sel_conv *c, const tc_sel_axis *const *a)
 {
     const tc_sel_kernel *k = &c->k;
@@ -295,7 +295,7 @@ static void emit_piece(tc_sel_conv *c, const tc_sel_axis *const *a, int outer, i
     for (int i = 0; i < AXES; i++) {
         empty = empty || !a[i]->tap.n;
         tc_sel_steps n = a[i]->in;
-        if (a[i]->folded) { /* windows of an output each, side by side or over one another */
+        if (a[i]->folded) { /* windows of an output each, contiguous or overlapping */
             n.n = a[i]->out.n;
             n.step *= a[i]->stride;
         }
@@ -373,8 +373,8 @@ static bool emit_spread(tc_sel_conv *c, int64_t per)
     return true;
 }
 
-/* U85: sums of every channel's numbers, all alike, are quicker as a pool, but not along one axis;
- * outputs meet all taps. */
+/* U85: sums of every channel's elements, with weights of 1, are quicker as a pool, but not along
+ * one axis; outputs meet all taps. */
 static void try_sum(tc_sel_conv *c)
 {
     const tc_attr_tosa_conv *a = c->node->attr;
@@ -400,7 +400,7 @@ static void try_sum(tc_sel_conv *c)
     op->shift = NULL;
 }
 
-/* The RESCALE behind, or the accumulators themselves; gives where they go. */
+/* The RESCALE after it, or the accumulators themselves; gives where they go. */
 static bool set_output(tc_sel_conv *c)
 {
     tc_sel *s = c->s;
@@ -421,7 +421,7 @@ static bool set_output(tc_sel_conv *c)
     return !s->hw->refused;
 }
 
-/* Sums to which the bias is added behind, or accumulators that start from it. */
+/* Sums to which the bias is added afterwards, or accumulators that start from it. */
 static bool set_output_of_bias(tc_sel_conv *c)
 {
     tc_sel *s = c->s;
@@ -491,12 +491,13 @@ static tc_sel_kernel with_gaps(tc_sel *s, const tc_sel_kernel *k, const int64_t 
     return out;
 }
 
-/* Dilation is outputs by their rest, an operation each; or, of small planes, zeros in the kernel. */
+/* Dilation is outputs by their remainder, an operation each; or, of small planes, zeros in the
+ * kernel. */
 static void fill_gaps(tc_sel_conv *c)
 {
     enum { DILATION = 2 };
     int64_t gap[AXES], parts = 1, outputs = 1;
-    double wider = 1.25; /* zeros are quick to read, but multiplied as all others */
+    double wider = 1.25; /* zeros are quick to read, but are multiplied like all others */
     for (int i = 0; i < AXES; i++) {
         int64_t d = c->dilation[i], n = c->k.tap[i], out = c->out.dim[i + 1];
         gap[i] = 1;

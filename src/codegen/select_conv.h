@@ -26,7 +26,7 @@ typedef struct tc_sel_conv {
     int64_t before[TC_CONV_AXES];                         /* as the padding is */
     struct tc_sel_taps *taps;
     size_t n_taps, cap_taps;
-    bool beside; /* taps lie side by side in `in`, as channels */
+    bool beside; /* taps are contiguous in `in`, as channels */
     const int16_t *zeros;
     tc_view bias; /* of 48 bits that is not constant; or no root */
 } tc_sel_conv;
@@ -36,8 +36,8 @@ bool ti_sel_emit_conv(tc_sel_conv *c);
 
 /* ---- other forms (select_conv_form.c) ---- */
 
-/* The image whose channels the convolution wants last, as it was given: [1][h][w][c], columns side by
- * side; no root: it is none, or others read it. */
+/* The image whose channels the convolution wants last, as it was given: [1][h][w][c], columns
+ * contiguous; no root: it is none, or others read it. */
 tc_view ti_sel_image(const tc_sel *s, const tc_node *node);
 /* After the plain operations: those that are possible, from where `ways` began.  image: or no root. */
 void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *ways);

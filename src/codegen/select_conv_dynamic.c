@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_conv_dynamic.c -- convolutions whose weights are not constant, and biases that are not.
  *
- *   CONV2D, CONV3D,     what each output's taps meet, side by side: [outputs][taps * channels];
+ *   CONV2D, CONV3D,     what each output's taps meet, contiguous: [outputs][taps * channels];
  *   TRANSPOSE_CONV2D    then the product of two matrices (select_matmul.c)
  *   DEPTHWISE_CONV2D    8 bits: tap by tap a product of elements, and a sum
  *                       16 bits: the product of matrices for every channel
  *
- * A bias of 32 bits is added behind.  One of 48 bits is where accumulators start, which an
+ * A bias of 32 bits is added afterwards.  One of 48 bits is where accumulators start, which an
  * operation keeps that is one block. */
 #include "select_window.h"
 
@@ -100,7 +100,7 @@ void ti_sel_emit_kept(tc_sel *s, const tc_hw_op *op, const tc_view *bias)
     }
 }
 
-/* ---- taps side by side ---- */
+/* ---- contiguous taps ---- */
 
 /* How outputs and inputs of an axis meet at a tap. */
 typedef struct meeting {

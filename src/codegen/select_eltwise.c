@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_eltwise.c -- elementwise operators of two operands.
  *
- * An operand may come through a RESCALE that was put off: of factor one it is a zero point, which
+ * An operand may come through a deferred RESCALE: of factor one it is a zero point, which
  * every operation has; other factors only ADD and SUB have.
  *
  *   U85   any factor of 31 bits on 8- and 16-bit operands
  *   U55   both whole and below 2^16; or one of them 2^19 (8 bits) or 2^14 (16 bits), the other any
  *
- * A factor may be rounded twice, of what was moved left: U55 has 20 bits (8) and 15 (16) for it. */
+ * A factor may be rounded twice, of what was shifted left: U55 has 20 bits (8) and 15 (16) for
+ * it. */
 #include "select.h"
 
 typedef tc_sel_operand operand;
@@ -23,7 +24,7 @@ static bool can_reshape(tc_sel *s, tc_val v, const tc_type *to)
     return !s->hw->refused && ti_view_reshape(&from, to->rank, to->dim, &out);
 }
 
-/* What was moved left before the operand's RESCALE. */
+/* What was shifted left before the operand's RESCALE. */
 static tc_val look_twice(tc_sel *s, operand *o, tc_val moved)
 {
     const tc_node *node = s->value[moved].put_off;
@@ -83,7 +84,7 @@ static operand look(tc_sel *s, tc_val v, bool through)
     return o;
 }
 
-/* ---- may RESCALEs of both operands be taken along? ---- */
+/* ---- may RESCALEs of both operands be fused? ---- */
 
 /* Its bits, where a factor is rounded twice. */
 static bool bits_u55(const operand *o)
@@ -107,7 +108,7 @@ static bool factors_u85(const operand *a, const operand *b)
            b->shift < 64;
 }
 
-/* Numbers have the type of the other operand. */
+/* Scalars have the type of the other operand. */
 static void adapt_number(operand *x, const operand *other)
 {
     if (!x->is_number)
@@ -158,7 +159,7 @@ static void set_factors(const tc_sel *s, tc_npu_op *op, const operand *a, const 
     op->ifm2_scale.multiplier = (uint32_t)fixed & 0xffff; /* not used, and written so by Vela */
 }
 
-/* A number that no register holds, as a constant of one element. */
+/* A scalar that no register holds, as a constant of one element. */
 static void place_number(tc_sel *s, operand *o)
 {
     int64_t *x = tc_new(s->hw->arena, int64_t);
@@ -190,11 +191,11 @@ typedef struct binary {
     bool commutes, scales; /* scales: operands may have factors */
     tc_sel_tail tail;
     uint8_t shift; /* of the result */
-    uint8_t done;  /* how much of the shift of a RESCALE behind it its operands have already */
+    uint8_t done;  /* how much of the shift of a RESCALE after it its operands have already */
 } binary;
 
-/* Which operand is the machine's first, what is copied and what a register holds: U55 broadcasts its
- * second operand only, and has numbers of 16 bits beside operands of 8 and 16. */
+/* Which operand is the machine's first, what is copied and what a register holds: U55 broadcasts
+ * its second operand only, and has scalars of 16 bits next to operands of 8 and 16. */
 static void arrange(tc_sel *s, tc_hw_op *op, bool commutes, operand *a, operand *b, int32_t rank,
                     const int64_t *dim)
 {
@@ -256,7 +257,7 @@ static void emit_arranged(tc_sel *s, const tc_hw_op *op, const operand *a, const
     ti_sel_emit_parts(s, op, a->is_number ? NULL : &x, b->is_number ? NULL : &y, to);
 }
 
-/* x * 1, which U55 has quicker. */
+/* x * 1, which is quicker on U55. */
 static bool is_same(const tc_sel *s, const tc_npu_op *op, const operand *a, const operand *b)
 {
     return !ti_hw_is_u85(s->hw) && op->mode == TC_EW_MUL && !op->function && b->is_number &&
@@ -377,7 +378,7 @@ tc_sel_operand ti_sel_operand_same(const tc_sel *s, const tc_sel_operand *x)
     return o;
 }
 
-/* A constant of 8 or 16 bits in 32, where it lies as it is. */
+/* A constant of 8 or 16 bits in 32, where it is stored as it is. */
 static bool widen_constant(tc_sel *s, operand *a)
 {
     const tc_root *r = &s->hw->root[a->view.root];
@@ -412,7 +413,7 @@ tc_sel_operand ti_sel_widened(tc_sel *s, const tc_node *node, const tc_sel_opera
 
 /* ---- the rules ---- */
 
-/* 8 bits beside 16: the same numbers in 16; factor and zero point stay. */
+/* 8 bits next to 16: the same values in 16; factor and zero point stay. */
 static void widen(tc_sel *s, const tc_node *node, operand *o)
 {
     const int32_t rank = o->view.rank;
@@ -467,8 +468,8 @@ static int64_t halved(int64_t x, int64_t n)
     return y >= 0 ? y / one : -((one - 1 - y) / one);
 }
 
-/* (2^n x + c) / 2^n with half up is x + c / 2^n with half up: of a constant c that can be said in
- * the bytes of x.  sign: of c.  false: it is no such sum. */
+/* (2^n x + c) / 2^n with half up is x + c / 2^n with half up: where constant c can be expressed
+ * in the bytes of x.  sign: of c.  false: it is no such sum. */
 static bool shift_constant(tc_sel *s, const tc_node *node, const operand *x, tc_val c, int sign,
                            binary *f, operand *out)
 {
@@ -524,7 +525,7 @@ static void select_binary(tc_sel *s, const tc_node *node, binary f)
     }
     if (s->hw->refused)
         return;
-    if (a.bytes > 2) /* a factor of its own, beside 32 bits, no operation has */
+    if (a.bytes > 2) /* no operation has a factor of its own next to 32 bits */
         f.tail.scaled = f.tail.scaled && (f.mode == TC_EW_ADD || f.mode == TC_EW_SUB);
     emit_binary(s, node, &f, a, b);
 }
@@ -542,7 +543,7 @@ void ti_npu_select_sum(tc_sel *s, const tc_node *node)
                   (tc_sel_tail){.scaled = true, .bounds = true});
 }
 
-/* Products of 32 bits are shifted right, half goes up; then the output's scale is taken. */
+/* Products of 32 bits are shifted right, half up; then the output's scale is taken. */
 void ti_npu_select_mul(tc_sel *s, const tc_node *node)
 {
     bool wide = ti_sel_dtype(s, node->in[0]) == TC_i32;

@@ -94,7 +94,7 @@ static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *i
            o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
 }
 
-/* With a number. */
+/* With a scalar. */
 static void set_eltwise(tc_npu_op *op, tc_npu_eltwise mode, int32_t zero, int64_t number)
 {
     tc_npu_map *m = &op->ifm2;
@@ -164,7 +164,7 @@ static bool emit_part(void *user, const tc_view *part)
 
 /* ---- other frames ---- */
 
-/* Lies in memory in order, in a root that bricks are not for. */
+/* Is stored in order, in a root that will not be in bricks. */
 static bool is_line(const tc_hw *hw, const tc_view *v)
 {
     const tc_root *r = &hw->root[v->root];
@@ -216,7 +216,7 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
     if (e.has_ifm2)
         v[n++] = *ifm2;
     int32_t last = v[0].rank - 1;
-    bool again = false; /* channels that are one; windows want them side by side */
+    bool again = false; /* channels that are one; windows need them contiguous */
     for (int i = 1; i < n && last >= 0; i++)
         again = again || (v[i].stride[last] == 0 && v[i].dim[last] > 1);
     for (int i = 0; i < n && again && op->op.kind != TC_NPU_KIND_ELEMENTWISE; i++)

@@ -45,7 +45,7 @@ static bool is_read(const tc_hw *hw, size_t first, size_t end, int32_t root)
     return false;
 }
 
-/* The last n operations and forms in the place of those before, whose working values go. */
+/* The last n operations and forms instead of those before, whose working values are dropped. */
 static void take(tc_sel_ways *w, size_t n, size_t n_told)
 {
     tc_hw *hw = w->s->hw;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_gather.c -- GATHER and SCATTER: rows [n, k, c] that indices [n, w] name.
+/* select_gather.c -- GATHER and SCATTER: rows [n, k, c] selected by indices [n, w].
  *
  *   U85   DMAs whose source or destination is indexed
  *   U55   constant indices: copies of rows at equal distances */
@@ -18,7 +18,7 @@ typedef struct moving {
     tc_sel *s;
     const tc_node *node;
     bool scatters; /* the destination is what is indexed */
-    tc_view index; /* [n, w], w side by side */
+    tc_view index; /* [n, w], w contiguous */
 } moving;
 
 /* Indices [w, w + rows) of planes [n, n + planes). */
@@ -64,13 +64,13 @@ static void move_rows(const moving *m, const tc_view *from, const tc_view *to)
                       ti_min_i64(MOST_ROWS, w - i));
 }
 
-/* Indices of a plane side by side, planes one after the other. */
+/* Indices of a plane contiguous, planes one after the other. */
 static tc_view indices(tc_sel *s, const tc_node *node, tc_val v)
 {
     tc_view index = ti_sel_view(s, v);
     if (s->hw->refused)
         return index;
-    if (ti_view_is_dense(&index)) { /* strides of axes of extent 1 say nothing */
+    if (ti_view_is_dense(&index)) { /* strides of axes of extent 1 are unused */
         index.stride[1] = 1;
         index.stride[0] = index.dim[1];
         return index;
@@ -82,7 +82,7 @@ static tc_view indices(tc_sel *s, const tc_node *node, tc_val v)
 
 /* ---- U55: constant indices ---- */
 
-/* Runs of rows that lie at one distance, of the view that is named and of the other. */
+/* Runs of rows at one distance, in the view that is indexed and in the other. */
 static void copy_runs(tc_sel *s, const tc_node *node, const int64_t *index, int64_t w, tc_view named,
                       tc_view other, bool scatters)
 {
@@ -137,7 +137,7 @@ static void move(tc_sel *s, const tc_node *node, const tc_view *from, const tc_v
         move_rows(&m, from, to);
 }
 
-/* The result where its rows lie side by side; `place`: where it should be. */
+/* The result where its rows are contiguous; `place`: where it should be. */
 static tc_view result_rows(tc_sel *s, const tc_node *node, tc_view *place)
 {
     *place = ti_sel_result(s, node->out[0]);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_logic.c -- bits, booleans, comparisons, SELECT.
  *
- * Booleans are 0 and 1, so that the operations on bits do for them, too.
+ * Booleans are 0 and 1, so that the operations on bits work for them, too.
  *
  *          U85                          U55
  *   ~x     NOT                          -1 - x
  *   !x     x ^ 1                        1 - x
- *   and    AND                          booleans: the least; 2^n - 1: the low bits
- *   or     OR                           booleans: the most
+ *   and    AND                          booleans: the minimum; 2^n - 1: the low bits
+ *   or     OR                           booleans: the maximum
  *   xor    XOR                          booleans: a + b through a table
- *   a = b  CMP_EQ, and 1                leading zeros of a - b, less 31, held inside 0..1
- *   a > b  CMP_GT, and 1                32 - leading zeros of max(a, b) - b, held inside 0..1
+ *   a = b  CMP_EQ, and 1                leading zeros of a - b, less 31, clamped to 0..1
+ *   a > b  CMP_GT, and 1                32 - leading zeros of max(a, b) - b, clamped to 0..1
  *   c ? a : b
  *          (a and m) or (b and not m),  c a - (c - 1) b; of 32 bits c a + (1 - c) b
  *          m = -c or the comparison's
@@ -54,7 +54,7 @@ static void logical_u55(tc_sel *s, const tc_node *node, const tc_sel_operand *a,
     ti_sel_combine(s, &op, true, a, b, to);
 }
 
-/* How many low bits of 32 the one number leaves of the other operand; 0: others too, or none. */
+/* How many low bits of 32 the constant keeps of the other operand; 0: others too, or none. */
 static int64_t low_bits(const tc_sel_operand *a, const tc_sel_operand *b)
 {
     int64_t mask = b->is_number ? b->number : a->number, n = 0;

@@ -5,14 +5,14 @@
  *   U55   column by column: the products of a row's elements, and their sum over c; or, where the
  *         user says so and it is cheaper, as a convolution too (select_product.c)
  *
- * The second operand is transposed first where its c does not lie side by side. */
+ * The second operand is transposed first where its c is not contiguous. */
 #include "select_form.h"
 #include "select_product.h"
 #include "select_window.h"
 
 enum { KEPT_COLUMNS = 8, MANY = 4 }; /* MANY: columns for each row, where another form is tried */
 
-/* b as [n][w][c], c side by side. */
+/* b as [n][w][c], c contiguous. */
 static tc_view by_columns(tc_sel *s, const tc_node *node, tc_val v)
 {
     tc_view b = ti_sel_any_view(s, v);
@@ -60,7 +60,7 @@ static void matmul_u55(tc_sel *s, const tc_node *node, const tc_hw_op *tail, con
 {
     uint8_t bytes = s->hw->root[a->root].bytes;
     tc_view product = ti_sel_working(s, "products", 4, 3, a->dim);
-    s->hw->root[product.root].h = 0; /* linear: bricks would only make it larger */
+    s->hw->root[product.root].h = 0; /* linear: bricks would only be larger */
     tc_hw_op mul = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
     ti_sel_map(&mul.op.ifm, bytes, true, zero[0]);
     ti_sel_map(&mul.op.ifm2, bytes, true, zero[1]);

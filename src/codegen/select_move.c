@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_move.c -- what only moves numbers: other views of them where strides can say it, else
- * copies. */
+/* select_move.c -- what only moves elements: other views of them where strides can express it,
+ * else copies. */
 #include "select_form.h"
 
 /* Elements of 4 and 8 bytes are copied as 2 or 4 times as many of 2 bytes: 64 bits on U85, whose
- * pools have no such numbers; all of them on U55, whose pools have 8 and 16 bits. */
+ * pools have no such elements; all of them on U55, whose pools have 8 and 16 bits. */
 static tc_view halves(const tc_view *v, int32_t bytes)
 {
     int32_t n = bytes / 2, last = v->rank;
@@ -15,7 +15,7 @@ static tc_view halves(const tc_view *v, int32_t bytes)
     out.dim[last] = n;
     out.stride[last] = 1;
     out.rank++;
-    /* Channels that lie side by side stay one run. */
+    /* Channels that are contiguous stay one run. */
     if (v->rank && (v->stride[last - 1] == 1 || v->dim[last - 1] == 1)) {
         out.rank--;
         out.dim[last - 1] *= n;
@@ -52,7 +52,7 @@ static void copy(tc_sel *s, tc_hw_op op, uint8_t bytes, const tc_view *from, con
 
 /* ---- U85: channels of the one are columns of the other ---- */
 
-/* The axis whose elements lie side by side; -1: there is none. */
+/* The axis whose elements are contiguous; -1: there is none. */
 static int32_t side_by_side(const tc_view *v)
 {
     for (int32_t i = v->rank; i-- > 0;)
@@ -89,7 +89,7 @@ static bool turn_part(void *user, const tc_view *part)
     return true;
 }
 
-/* As many operations as there are rows that no one stride counts. */
+/* One operation for each of the rows that no single stride covers. */
 static bool copy_turned(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
 {
     int32_t c = side_by_side(from), w = side_by_side(to);
@@ -98,7 +98,7 @@ static bool copy_turned(tc_sel *s, const tc_node *node, const tc_view *from, con
         from->dim[c] > TC_HW_EXTENT || from->dim[w] > TC_HW_EXTENT)
         return false;
     tc_hw_op op = ti_sel_pointwise(s, node);
-    if (bytes == 4) { /* pools have no such numbers: what accumulators start from */
+    if (bytes == 4) { /* pools have no such elements: what accumulators start from */
         op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_NONE);
         ti_sel_map(&op.op.ifm, 1, true, 0);
         op.op.ifm.used = false;
@@ -212,9 +212,9 @@ static void copy_part(tc_sel *s, const tc_node *node, const tc_view *from, const
     ti_sel_form(&ways, TC_SEL_ELEMENTS, true);
 }
 
-/* ---- the same numbers again ---- */
+/* ---- repeated elements ---- */
 
-/* An axis along which `from` stands still: its first element, then twice as many each time. */
+/* An axis along which `from` is broadcast: its first element, then twice as many each time. */
 static void double_up(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
 {
     int32_t axis = 0;
@@ -255,7 +255,8 @@ void ti_sel_spread(tc_sel *s, const tc_node *node, const tc_view *from, const tc
     ti_sel_emit_parts(s, &op, from, NULL, to);
 }
 
-/* The value is a view; where its place was chosen before (a CONCAT wants it), it is copied there. */
+/* The value is a view; where its address was chosen before (a CONCAT wants it), it is copied
+ * there. */
 static void moved(tc_sel *s, const tc_node *node, const tc_view *view)
 {
     tc_val v = node->out[0];
@@ -291,7 +292,7 @@ void ti_npu_select_reshape(tc_sel *s, const tc_node *node)
     tc_sel_value *out = &s->value[node->out[0]];
     tc_view from, view;
     if (s->value[node->in[0]].put_off && !s->value[node->in[0]].made && !out->placed) {
-        out->put_off = s->value[node->in[0]].put_off; /* its readers may take the RESCALE along */
+        out->put_off = s->value[node->in[0]].put_off; /* its readers may fuse the RESCALE */
         return;
     }
     if (s->value[node->in[0]].lazy && !out->placed) {
@@ -337,7 +338,7 @@ void ti_npu_select_slice(tc_sel *s, const tc_node *node)
     moved(s, node, &view);
 }
 
-/* Where channels do not lie side by side any more, a reader decides whether it is made. */
+/* Where channels are no longer contiguous, a reader decides whether it is made. */
 void ti_npu_select_transpose(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_perms *a = node->attr;
@@ -402,7 +403,7 @@ static bool add_axis(tc_view *from, tc_view *to, int64_t dim, int64_t from_strid
     return true;
 }
 
-/* x, then itself again: axes in pairs of how often and what; false: they are too many. */
+/* x, repeated: axes in pairs of count and extent; false: they are too many. */
 static bool tile_views(const tc_view *x, const tc_view *to, const int64_t *times, tc_view *from,
                        tc_view *place)
 {
@@ -453,7 +454,7 @@ void ti_npu_select_tile(tc_sel *s, const tc_node *node)
         ti_sel_spread(s, node, &from, &place);
 }
 
-/* Constants of one number, at most this many of them in memory. */
+/* Constants of one value, at most this many of them in memory. */
 enum { FILLING = 4096 };
 
 void ti_sel_fill(tc_sel *s, const tc_node *node, const tc_view *to, int64_t value)
@@ -481,7 +482,7 @@ void ti_sel_fill(tc_sel *s, const tc_node *node, const tc_view *to, int64_t valu
     ti_sel_copy(s, node, &from, to);
 }
 
-/* PAD's number, which need not be known. */
+/* PAD's value, which need not be constant. */
 static void pad_with(tc_sel *s, const tc_node *node, const tc_view *to)
 {
     if (!ti_view_count(to) || s->hw->refused)
@@ -497,7 +498,7 @@ static void pad_with(tc_sel *s, const tc_node *node, const tc_view *to)
     ti_sel_spread(s, node, &one, to);
 }
 
-/* What is before and behind on each axis, axis by axis, then x in the middle. */
+/* What is before and after on each axis, axis by axis, then x in the middle. */
 void ti_npu_select_pad(tc_sel *s, const tc_node *node)
 {
     const tc_type *t = ti_type_of(s->g, node->in[0]);

@@ -6,7 +6,7 @@
  *
  *   k = ceil(log2 n), factor = (2^30 + 1) 2^k / n, shift = 30 + k     (TOSA's)
  *
- * Larger windows are cut until all taps of a piece lie inside; then U85, too, has a sum and this
+ * Larger windows are cut until all taps of a piece are inside; then U85, too, has a sum and this
  * factor.  More than 256 taps along an axis are the largest of parts, or a sum of sums. */
 #include "select_window.h"
 
@@ -17,7 +17,7 @@ enum { MOST_TAPS = 256, MOST_COUNTED = 8 };
 typedef struct pooling {
     tc_sel *s;
     tc_hw_op op;
-    bool most, by_factor; /* by_factor: an average whose taps all lie inside */
+    bool most, by_factor; /* by_factor: an average whose taps are all inside */
     bool parts;           /* a window has more taps than an operation */
     tc_sel_pieces y, x;
 } pooling;
@@ -84,7 +84,7 @@ static tc_sel_axis taps_of(const tc_sel_axis *a, int64_t at, int64_t n)
     return out;
 }
 
-/* Two values of the same place into the first. */
+/* Two values of the same shape, combined into the first. */
 static void join(tc_sel *s, const tc_node *node, bool most, const tc_view *a, const tc_view *b)
 {
     uint8_t bytes = s->hw->root[a->root].bytes;
@@ -93,7 +93,7 @@ static void join(tc_sel *s, const tc_node *node, bool most, const tc_view *a, co
     ti_sel_combine(s, &op, true, &x, &y, a);
 }
 
-/* The sum by the number of taps. */
+/* The sum divided by the number of taps. */
 static void divide(const pooling *p, const tc_view *sums, int64_t taps, const tc_view *to)
 {
     tc_scale r = ti_reciprocal_scale((uint32_t)taps);

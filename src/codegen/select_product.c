@@ -30,7 +30,7 @@ static int64_t round_up(int64_t a, int64_t b)
 
 /* ---- the walk ---- */
 
-/* Where weights stand, in an operation with so many channels and this block. */
+/* Positions of weights in the stream, in an operation with so many channels and this block. */
 typedef struct order {
     int64_t in, out;   /* channels */
     int64_t unit;      /* output channels of a microblock */
@@ -129,7 +129,7 @@ static const uint8_t *make_template(tc_arena *arena, const order *o, int64_t zer
     return data;
 }
 
-/* The constant; one of equal bytes that is there already is taken. */
+/* The constant; an existing one of equal bytes is reused. */
 static int32_t template_root(tc_sel *s, const order *o, int64_t zero)
 {
     tc_hw *hw = s->hw;

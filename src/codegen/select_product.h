@@ -7,7 +7,7 @@
 
 typedef struct tc_sel_made {
     tc_hw_op op;    /* a convolution with its output stage: bias, factor and shift a column of b */
-    tc_view a, b;   /* [n][h][c], [n][w][c]: bytes, c side by side */
+    tc_view a, b;   /* [n][h][c], [n][w][c]: bytes, c contiguous */
     tc_view to;     /* [n][h][w] */
     int64_t zero;   /* of b */
 } tc_sel_made;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* select_reduce.c -- reductions of an axis.
  *
- *   REDUCE_SUM        of channels, where the axis lies side by side; else it is moved there first.
+ *   REDUCE_SUM        of channels, where the axis is contiguous; else it is moved there first.
  *                     Of 8 and 16 bits, before a RESCALE of factor one, that is part of it.
- *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time; 32 bits: the larger of
- *                     two halves, again and again.  U55 has no MIN: -1 - max(-1 - x).
+ *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time; 32 bits: the larger
+ *                     of two halves, again and again.  U55 has no MIN: -1 - max(-1 - x).
  *   REDUCE_ALL, _ANY  MIN and MAX of 0 and 1 */
 #include "select.h"
 
@@ -196,7 +196,7 @@ void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, t
                 y = rest == 1 ? to : working_like(s, "extremes", &x, axis, rest),
                 first = ti_view_slice(&y, axis, 0, half);
         ti_sel_emit_parts(s, &op, &a, &b, &first);
-        if (rest > half) { /* the middle one goes on */
+        if (rest > half) { /* the middle element is carried over */
             tc_view middle = ti_view_slice(&x, axis, half, 1),
                     place = ti_view_slice(&y, axis, half, 1);
             ti_sel_copy(s, node, &middle, &place);

@@ -4,12 +4,12 @@
  *
  *   RESCALE of 8 or 16 bits    U85: x + 0 with a factor; U55: a pool of one tap, to 32 bits as from
  *                              there; by channel a pool with a stream of scales
- *   RESCALE of 32 or 48 bits   U85: a pool that starts from its second operand's numbers
+ *   RESCALE of 32 or 48 bits   U85: a pool that starts from its second operand's elements
  *                              U55: a product with a constant, whose shift is the output's
  *   CLAMP, TABLE               the same with bounds, or with a table
  *
- * INEXACT rounding, of results of 8 bits, is half up.  Unsigned numbers of 16 bits have a zero point
- * that no register holds, 32768: a bias of the stream takes it off, another operation puts it on. */
+ * INEXACT rounding, of results of 8 bits, is half up.  Unsigned values of 16 bits have a zero point
+ * that no register holds, 32768: a bias of the stream subtracts it, another operation adds it. */
 #include "select.h"
 
 #include "../ir/tail.h"
@@ -18,7 +18,7 @@
 
 enum { BITS_15 = 0x7fff, CLIP_INT8 = 3, HALVES_AWAY = (1 << 30) + 1, HALF_OF_CODES = 128 };
 
-/* ---- what a RESCALE says ---- */
+/* ---- the parameters of a RESCALE ---- */
 
 void ti_sel_reduce(int64_t *factor, int64_t *shift)
 {
@@ -45,7 +45,7 @@ bool ti_sel_scale(tc_sel *s, const tc_node *node, tc_sel_scale *out)
         ti_hw_refuse(s->hw, node, "its factors are not constant");
         return false;
     }
-    if (out->in_zero < 0 && !out->in_signed) /* unsigned numbers in a signed type */
+    if (out->in_zero < 0 && !out->in_signed) /* unsigned values in a signed type */
         out->in_zero += ti_sel_bytes(s, node->in[0]) == 1 ? 256 : 65536;
     if (out->out_zero < 0 && !out->out_signed)
         out->out_zero += ti_sel_bytes(s, node->out[0]) == 1 ? 256 : 65536;
@@ -54,7 +54,7 @@ bool ti_sel_scale(tc_sel *s, const tc_node *node, tc_sel_scale *out)
 
 /* ---- the output stage ---- */
 
-/* Bounds behind those that are there. */
+/* Bounds after the existing ones. */
 static void set_bounds(tc_npu_op *op, int64_t lo, int64_t hi)
 {
     op->lo = (int32_t)ti_clip(op->lo, lo, hi);
@@ -258,14 +258,14 @@ static void take_clamp(tc_hw_op *op, const tc_node *node)
     set_bounds(&op->op, (int64_t)a->min_val, (int64_t)a->max_val);
 }
 
-/* The only reader, where the value itself is not asked for. */
+/* The only reader, where the value itself is not needed. */
 static const tc_node *reader_in_tail(const void *who, tc_val v)
 {
     const tc_sel *s = who;
     return s->value[v].asked ? NULL : ti_sel_only_reader(s, v);
 }
 
-/* Whether the operation computes the node, too; once: its result is saturated already. */
+/* Fuses the node into the operation; false: it cannot; once: its result is saturated already. */
 static bool take_node(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail may, bool once)
 {
     switch (node->op) {
@@ -519,7 +519,7 @@ static void rescale_narrow(tc_sel *s, const tc_node *node, const tc_sel_scale *q
     emit_pointwise(s, &op, &from, &to);
 }
 
-/* To 32 bits U55 goes through 32 bits: its scales are said to be for less. */
+/* To 32 bits U55 goes through 32 bits: its scales are documented for fewer bits. */
 static void rescale_wider_u55(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
 {
     tc_sel_operand x = ti_sel_operand(s, node->in[0]);
@@ -596,7 +596,7 @@ int ti_sel_moved_left(tc_sel *s, tc_val v)
     return f == 1 && n == 0 ? k : 0;
 }
 
-/* Sums scale operands twice: what was moved left is multiplied, and rounded at both places. */
+/* Sums scale operands twice: what was shifted left is multiplied, and rounded both times. */
 static bool second_scale(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
 {
     const tc_node *reader = ti_sel_only_reader(s, node->out[0]);
@@ -605,13 +605,13 @@ static bool second_scale(tc_sel *s, const tc_node *node, const tc_sel_scale *q)
     return k && q->round == TC_ROUND_DOUBLE && !q->in_zero && q->shift[0] >= k;
 }
 
-/* An operand of another operation may be able to take it along: it is put off. */
+/* A reader may be able to fuse it into an operand: it is deferred. */
 bool ti_sel_put_off(tc_sel *s, const tc_node *node)
 {
     tc_sel_scale q;
     if (!ti_sel_scale(s, node, &q))
         return false;
-    if (only_moves(s, node, -HALF_OF_CODES)) { /* a zero point of whoever reads it */
+    if (only_moves(s, node, -HALF_OF_CODES)) { /* a zero point of its reader */
         s->value[node->out[0]].put_off = node;
         return true;
     }
@@ -629,7 +629,7 @@ void ti_npu_select_rescale(tc_sel *s, const tc_node *node)
         ti_npu_select_rescale_alone(s, node);
 }
 
-/* CLAMP, TABLE behind something that cannot take them along. */
+/* CLAMP, TABLE after something that cannot fuse them. */
 void ti_npu_select_pointwise(tc_sel *s, const tc_node *node)
 {
     tc_hw_op op = ti_sel_pointwise(s, node);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_resize.c -- RESIZE.  Along an axis result o stands at o d + offset, in units of 1 / n of an
+/* select_resize.c -- RESIZE.  Along an axis result o is at o d + offset, in units of 1 / n of an
  * input pixel.
  *
  *   U85            an operation of its own
- *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, of every n results in turn,
- *                  copies of every d-th pixel
+ *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, for each of n
+ *                  results, copies of every d-th pixel
  *   U55, bilinear  every n-th result has the same weights: a depthwise convolution of 2 x 2 each,
  *                  strides d, over the input with its border repeated */
 #include "select.h"
@@ -12,9 +12,9 @@
 enum { MOST_WEIGHT = 255, MOST_STRIDE = 3 };
 
 typedef struct axis {
-    int64_t n, d, offset; /* as TOSA has it */
+    int64_t n, d, offset; /* as in TOSA */
     int64_t in, out;
-    int64_t period, advance; /* so many results on, so many pixels on */
+    int64_t period, advance; /* `advance` pixels for every `period` results */
 } axis;
 
 static int64_t floor_div(int64_t a, int64_t b)
@@ -76,7 +76,8 @@ static void emit_images(tc_sel *s, tc_hw_op *op, const tc_view *in, const tc_vie
 
 /* ---- U85 ---- */
 
-/* Whole pixels in front that nothing reads are left out of the view: a register's offset is small. */
+/* Whole leading pixels that nothing reads are left out of the view: a register's offset is
+ * small. */
 static bool set_axis(axis *a, tc_view *from, int32_t which, tc_npu_axis *out)
 {
     enum { SCALE = 2048, STEPS = 16 };
@@ -90,7 +91,7 @@ static bool set_axis(axis *a, tc_view *from, int32_t which, tc_npu_axis *out)
     return a->n <= SCALE && a->d < STEPS * a->n && a->offset >= -SCALE && a->offset < SCALE;
 }
 
-/* Sums of 48 bits in 32, behind a RESCALE of factor one that only the next one reads. */
+/* Sums of 48 bits in 32, after a RESCALE of factor one that only the next one reads. */
 static tc_val in_32_bits(tc_sel *s, const tc_node *node)
 {
     const tc_node *next = ti_sel_only_reader(s, node->out[0]);
@@ -126,7 +127,7 @@ static void resize_u85(tc_sel *s, const tc_node *node, axis y, axis x, bool line
     ti_sel_plain_output(s, &op.op, v);
     v = ti_sel_take_tail(
         s, &op, v, (tc_sel_tail){.shifted = linear, .below_30 = below_30, .bounds = !linear});
-    op.op.ofm_scale.shift += 16; /* the machine's numbers lie so much higher */
+    op.op.ofm_scale.shift += 16; /* the machine's results are 2^16 times as large */
     tc_view to = ti_sel_result(s, v), place;
     if (op.op.ofm_scale.shift > 63 || !ti_view_reshape(&to, t->rank, t->dim, &place)) {
         ti_hw_refuse(s->hw, node, "its shift does not fit the machine's registers");
@@ -374,7 +375,7 @@ static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const
     window->ih = (int32_t)in.dim[1];
     window->iw = (int32_t)in.dim[2];
     out = ti_view_slice(&out, 2, h.at, h.n);
-    out.stride[1] *= v.n > 1 ? y->period : 1; /* of one row it says nothing, and may be too long */
+    out.stride[1] *= v.n > 1 ? y->period : 1; /* unused for one row, and may be too long */
     out.stride[2] *= h.n > 1 ? x->period : 1;
     emit_images(s, op, &in, &out);
 }

@@ -2,14 +2,14 @@
 /* select_shift.c -- the three shifts.
  *
  *   U85   SHR, SHL, LSR of any width
- *   U55   SHR and SHL of 32 bits, SHR rounding half up or to zero.  With p = 2^(n-1), 0 where n = 0:
+ *   U55   SHR and SHL of 32 bits, SHR rounding half up or to zero.  With p = 2^(n-1), 0 if n = 0:
  *
- *         down        (x - p) shifted half up; of 32 bits, x first held from -2^31 + p up, which
- *                     changes no result
+ *         down        (x - p) shifted half up; of 32 bits, x first clamped to at least -2^31 + p,
+ *                     which changes no result
  *         n constant  a sum of 8 or 16 bits, x - p or x + 0, whose own scale shifts
  *         left        of 8 and 16 bits in the upper bits of 32
- *         logical     of 8 and 16 bits: unsigned in 32, to zero; of 32 bits, n constant: down, and the
- *                     low 32 - n bits of that
+ *         logical     of 8 and 16 bits: unsigned in 32, to zero; of 32 bits, n constant: down, and
+ *                     the low 32 - n bits of that
  *         low n bits  x - (x down by n, and left by n) */
 #include "select.h"
 

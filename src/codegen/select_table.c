@@ -45,7 +45,7 @@ static tc_sel_operand look_up(tc_sel *s, const tc_node *node, const tc_view *fro
     return ti_sel_operand_of(&to, 2);
 }
 
-/* A RESCALE behind it takes the sum as it is; else the machine's sums to 32 bits have no factors. */
+/* A RESCALE after it reads the sum as it is; else the machine's sums to 32 bits have no factors. */
 static void add_up(tc_sel *s, const tc_node *node, tc_sel_operand a, tc_sel_operand b)
 {
     tc_hw_op op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);

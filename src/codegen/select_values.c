@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_values.c -- where the values of a region are: roots, views, and the place of a result. */
+/* select_values.c -- where the values of a region are: roots, views, and where results are
+ * written. */
 #include "select.h"
 
 #include <stdarg.h>

@@ -37,7 +37,7 @@ tc_view ti_sel_steps_of(const tc_view *v, int32_t axis, const tc_sel_steps *s)
     return out;
 }
 
-/* n places from `from` on, every step-th. */
+/* n positions from `from` on, every step-th. */
 static tc_sel_steps part(const tc_sel_steps *s, int64_t from, int64_t step, int64_t n)
 {
     return (tc_sel_steps){s->at + from * s->step, s->step * step, n};
@@ -102,7 +102,7 @@ static void add_empty(tc_sel_pieces *to, const tc_sel_axis *a)
         add(to, &piece);
 }
 
-/* Outputs [lo, hi) whose taps all lie inside. */
+/* Outputs [lo, hi) whose taps are all inside. */
 static void inside(const tc_sel_axis *a, int64_t *lo, int64_t *hi)
 {
     int64_t reach = (a->tap.n - 1) * a->dilation, room = a->in.n - 1 - reach + a->before;
@@ -142,7 +142,7 @@ static void cut_padding(tc_sel_pieces *to, const tc_sel_axis *a, const tc_sel_li
         lo++;
     while (hi > lo && (hi - 1) * a->stride - a->before >= a->in.n)
         hi--;
-    if (lo == 0 && hi == a->out.n) { /* taps between which all inputs lie */
+    if (lo == 0 && hi == a->out.n) { /* taps between which all inputs are */
         one_by_one(to, a, limits, 0, a->out.n);
         return;
     }

@@ -2,10 +2,10 @@
 /* select_window.h -- one axis of a window that slides: in what pieces operations can do it.
  *
  * Output y and tap k meet at input  y * stride - before + k * dilation.  What registers do not hold
- * is said by views with larger steps, or by more pieces:
+ * is expressed by views with larger steps, or by more pieces:
  *
  *   stride and dilation with a common factor   every so many inputs
- *   dilation                                   outputs by their rest, each a window without one
+ *   dilation                                   outputs by remainder, each a window without one
  *   stride                                     outputs one by one; or taps as channels
  *   padding                                    outputs that meet nothing, by themselves */
 #ifndef TC_SELECT_WINDOW_H
@@ -13,7 +13,7 @@
 
 #include "select.h"
 
-/* Places at, at + step, ... of an axis. */
+/* Positions at, at + step, ... of an axis. */
 typedef struct tc_sel_steps {
     int64_t at, step, n;
 } tc_sel_steps;
@@ -27,8 +27,8 @@ typedef struct tc_sel_axis {
 
 typedef struct tc_sel_limits {
     int64_t taps, stride, dilation;
-    bool folds;  /* taps may be channels: they lie side by side */
-    bool inside; /* every tap of every output lies inside */
+    bool folds;  /* taps may be channels: they are contiguous */
+    bool inside; /* every tap of every output is inside */
     bool single; /* outputs one by one */
     int64_t most; /* outputs of a piece; 0: any */
 } tc_sel_limits;
@@ -52,7 +52,7 @@ void ti_sel_set_window(tc_hw_op *op, const tc_sel_axis *y, const tc_sel_axis *x)
 /* Extents as the views have them. */
 void ti_sel_set_sizes(tc_hw_op *op);
 
-/* Every step-th place of an axis of the view. */
+/* Every step-th element of an axis of the view. */
 tc_view ti_sel_steps_of(const tc_view *v, int32_t axis, const tc_sel_steps *s);
 
 /* [n, h, w, c] as volumes one deep. */
@@ -61,10 +61,10 @@ tc_view ti_sel_volumes(const tc_view *v);
 /* ---- products of matrices (select_matmul.c) ---- */
 
 /* What a product of a [n][h][c] and b [n][w][c] is the value of: the node's, whose channels are
- * those of all n matrices side by side. */
+ * those of all n matrices, next to each other. */
 typedef struct tc_sel_product {
     int32_t zero[2];
-    bool direct;  /* no bias is added behind */
+    bool direct;  /* no bias is added afterwards */
     tc_view bias; /* where accumulators start; or no root */
 } tc_sel_product;
 void ti_sel_product_of(tc_sel *s, const tc_node *node, const tc_sel_product *p, const tc_view *a,
@@ -74,7 +74,7 @@ void ti_sel_product_of(tc_sel *s, const tc_node *node, const tc_sel_product *p, 
 
 void ti_sel_conv_dynamic(tc_sel *s, const tc_node *node);
 
-/* What the taps of every output meet, side by side: [n][d][h][w][taps * channels]. */
+/* What the taps of every output meet, contiguous: [n][d][h][w][taps * channels]. */
 tc_view ti_sel_taps_beside(tc_sel *s, const tc_node *node, const tc_view *in, int64_t zero);
 
 /* The node's result: sums of 32 bits and the bias. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* share.c -- region 0 of several programs: equal weights are packed alike, and lie there once. */
+/* share.c -- region 0 of several programs: equal weights are packed alike, and are stored once. */
 #include "hw.h"
 
 #include "../npu/block.h"
@@ -13,7 +13,7 @@ uint64_t ti_hw_hash(const void *data, size_t bytes)
     return h;
 }
 
-/* Numbers of so many channels. */
+/* Elements of so many channels. */
 static size_t numbers_of(const tc_hw_op *op, int32_t channels)
 {
     const tc_npu_op *o = &op->op;

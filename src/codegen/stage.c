@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stage.c -- weights that lie in a slower memory than values are copied ahead, while the operation
+/* stage.c -- weights that are in a slower memory than values are copied ahead, while the operation
  * before runs.
  *
  * Into bytes that would be idle, and into some more where that pays.
@@ -166,8 +166,8 @@ typedef struct way {
 } way;
 
 /* What each operation costs by how its weights come and how those of the one before came: of an
- * operation only the time in which copies can hide goes over to the next.  So the cheapest of all
- * ways through the program is found step by step. */
+ * operation only the time in which copies can hide is passed on to the next.  So the
+ * cheapest of all ways through the program is found step by step (dynamic programming). */
 typedef struct path {
     double cycles[WAYS], slack[WAYS];
     way way[WAYS];
@@ -200,7 +200,7 @@ static void count_readers(search *s)
     }
 }
 
-/* Weights that others read too stay whole: slices are packed by themselves, and they would be there
+/* Weights that others read too stay whole: slices are packed separately, and would be stored
  * twice. */
 static bool may_slice(const search *s, const tc_hw_op *op)
 {
@@ -258,7 +258,7 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
         op[n++] = from->weight ? priced(hw, from, which != HERE) : from->op;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
-    job.ahead = false; /* waits for copies keep the machine from asking for weights ahead */
+    job.ahead = false; /* waits for copies keep the machine from prefetching weights */
     int32_t c = op->ofm.c;
     if (hw->op[i].weight && step < c) {
         job.slices = (c + step - 1) / step;
@@ -316,7 +316,7 @@ static double cheapest(search *s, int64_t most, int *which)
 /* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
 static const double cycles_of_a_byte = 0.33, worth_it = 0.98;
 
-/* Bytes that weights may have beside values: in a memory for nothing else all that it has left, in
+/* Bytes that weights may have next to values: in a memory for nothing else all that it has left, in
  * others a few, which are much to a small program. */
 static int64_t room_beside(const tc_hw *hw, int64_t values)
 {
@@ -400,8 +400,8 @@ void ti_hw_slices(tc_hw *hw)
     cut(hw);
 }
 
-/* A place for the packed weights of each staged operation, scales in front of them; slices of one
- * take turns in two. */
+/* A buffer for the packed weights of each staged operation, scales before them; slices of one
+ * alternate between two buffers. */
 void ti_hw_stage(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_op; i++) {

@@ -172,7 +172,7 @@ static void merge(tc_view *v, int n, int32_t axis)
     }
 }
 
-/* Channels are side by side in every view, or broadcast. */
+/* Channels are contiguous in every view, or broadcast. */
 static bool has_channels(const tc_view *v, int n)
 {
     int32_t last = v[0].rank - 1;
@@ -212,8 +212,8 @@ static void pad_front(tc_view *v)
 /* The first axis element by element. */
 static bool one_by_one(const parts *p, const tc_view *v);
 
-/* One axis fewer, where two are one in every view: the first two, so that rows stay rows of a frame; any
- * where there are no channels, and columns are not asked for. */
+/* One axis fewer, where two are one in every view: the first two, so that rows stay rows of a
+ * frame; any where there are no channels, and columns are not asked for. */
 static bool merge_any(const parts *p, tc_view *v)
 {
     int32_t rank = v[0].rank, end = v[0].dim[rank - 1] == 1 && !p->columns ? rank - 2 : 1;

@@ -51,7 +51,7 @@ typedef struct tc_measured_step {
     size_t step;
     const char *name; /* "aten::add.out", "EthosUBackend" */
     bool delegate;
-    const tc_loc *frame; /* where it comes from: of a delegate several */
+    const tc_loc *frame; /* where it comes from: several for a delegate */
     size_t n_frame;
     size_t stream;       /* of an Ethos-U: its number + 1 in the profile; 0: there is none */
     double seconds;      /* of a run, on average */
@@ -63,7 +63,7 @@ typedef struct tc_measured_step {
 typedef struct tc_measured_row {
     const char *name;
     double seconds, expected;
-    bool shared; /* a part of it is a delegate's time, shared out by expected cycles */
+    bool shared; /* a part of it is a delegate's time, divided by expected cycles */
 } tc_measured_row;
 
 typedef struct tc_measured {
@@ -94,23 +94,23 @@ struct tc_profile {
     tc_measured *measured; /* NULL: nothing was */
 };
 
-/* profile_rows.c: entries put together, by everything that they can be put together by. */
+/* profile_rows.c: entries grouped, by every key that they can be grouped by. */
 void ti_profile_make_rows(tc_ctx *ctx, tc_profile *profile);
 
-/* What there is to say of a cause, or NULL. */
+/* Advice about a cause, or NULL. */
 const char *ti_profile_hint(tc_npu_cause cause);
 
-/* profile/profile_streams.c: the command streams in a file; of a compiled model, with Vela's notes;
- * or an estimate of it without a stream. */
+/* profile/profile_streams.c: the command streams in a file; those of a compiled model; or an
+ * estimate of it without a stream. */
 TC_MUST_USE tc_status ti_profile_of_file(tc_ctx *ctx, const char *path,
                                          const tc_profile_options *o, tc_profile **out);
-/* profile/profile_etdump.c: what a device took, beside the streams of `program`. */
+/* profile/profile_etdump.c: what a device took, next to the streams of `program`. */
 TC_MUST_USE tc_status ti_profile_measured(tc_ctx *ctx, tc_profile *p, const char *path, tc_bytes program,
                                           const tc_profile_options *o);
 TC_MUST_USE tc_status ti_profile_of_compiled(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
 TC_MUST_USE tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_profile **out);
 
-/* A compiled model whose files were made for an Ethos-U; with Vela's notes by line. */
+/* A compiled model whose files were made for an Ethos-U or a Cortex-M. */
 TC_MUST_USE tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
 
 tc_cost_figures ti_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_rows.c -- operations put together by line, module, node or kind; see profile.h. */
+/* profile_rows.c -- operations grouped by line, module, node or kind; see profile.h. */
 #include "profile.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ tc_cost_figures ti_profile_figures(const tc_profile *p, const tc_npu_cost *c)
     return f;
 }
 
-/* A row while it is put together. */
+/* A row while it is built. */
 typedef struct group {
     const char *name;
     size_t n, first;
@@ -115,7 +115,7 @@ static void add_entry(group *g, const tc_profile_entry *e)
         t && (strstr(t, "mean") || strstr(t, "sum") || strstr(t, "avg_pool") || strstr(t, "amax"));
 }
 
-/* What is behind most of a row. */
+/* What causes most of a row. */
 static const char *hint_of(const group *g)
 {
     static const char reduction[] =

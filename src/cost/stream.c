@@ -15,7 +15,7 @@ static bool is_pte(tc_bytes b)
     return ti_bundle_looks_like(b) || (b.size > 8 && memcmp(b.data + 4, TC_PTE_IDENTIFIER, 4) == 0);
 }
 
-/* A TensorFlow Lite model that Vela made names its operator. */
+/* A TensorFlow Lite model with command streams has the name of their custom operator. */
 static bool is_vela_tflite(tc_bytes bytes)
 {
     static const char name[] = "ethos-u";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* stream.h -- the command streams in a file: of an ExecuTorch program, or of Vela's output. */
+/* stream.h -- the command streams in a file: of an ExecuTorch program, a TFLM model, or Vela's
+ * npz. */
 #ifndef TC_STREAM_H
 #define TC_STREAM_H
 
@@ -36,8 +37,8 @@ bool ti_streams_in(tc_bytes bytes);
 TC_MUST_USE tc_status ti_streams_read(tc_ctx *ctx, const char *file, tc_bytes bytes,
                                       tc_stream **out, size_t *n);
 
-/* Every stream before the verifier; what is found has been told.  *operations: how many were looked
- * at. */
+/* Runs the verifier on every stream; what it finds has been reported.  *operations: how many were
+ * checked. */
 TC_MUST_USE tc_status ti_streams_verify(tc_ctx *ctx, const tc_stream *stream, size_t n,
                                         size_t *operations);
 

@@ -19,7 +19,7 @@ typedef struct invention {
     uint64_t seed;
 } invention;
 
-/* A well-mixed number of (seed, sample, input, element): the same whatever is asked first. */
+/* A hash of (seed, sample, input, element): the same in any order of calls. */
 static uint64_t mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -27,7 +27,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* Floats from -1 to 1; any code of what is quantized; integers 0 and 1, which are good for most
+/* Floats from -1 to 1; any code of a quantized type; integers 0 and 1, which are valid for most
  * indices. */
 static tc_status invent(void *from, size_t k, const tc_tensor *in)
 {
@@ -137,7 +137,7 @@ static tc_status open_files(tc_ctx *ctx, const tc_graph *g, const char *const *p
 tc_status ti_open_samples(tc_ctx *ctx, const tc_graph *g, const char *const *path, size_t n_path,
                           tc_samples *out)
 {
-    enum { OWN_CALLS = 32 }; /* of a program without inputs that remembers */
+    enum { OWN_CALLS = 32 }; /* for a program without inputs that has state */
     tc_data *data;
     return open_files(ctx, g, path, n_path, NULL, !g->n_in && g->n_mutation ? OWN_CALLS : 0, &data, out);
 }
@@ -178,7 +178,7 @@ static void tell_progress(void *who, const char *what, size_t done, size_t total
 {
     const watched *w = who;
     tc_status status = ti_tell_progress(w->ctx, what, done, total);
-    (void)status; /* the next sample says so */
+    (void)status; /* the next sample reports it */
 }
 
 tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_samples *out)
@@ -198,7 +198,7 @@ tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g, tc_s
     } else
         TC_TRY(open_files(ctx, g, data->path, data->n_path, data->taken, data->repeat, &data->data,
                           &w->inner));
-    *out = w->inner; /* what else it says of itself stays true */
+    *out = w->inner; /* its other fields stay valid */
     out->read = read_watched;
     out->name = name_watched;
     out->progress = tell_progress;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dataset.h -- samples as callers bring them, for those who run over them. */
+/* dataset.h -- samples as callers provide them, for code that iterates over them. */
 #ifndef TC_DATASET_H
 #define TC_DATASET_H
 
@@ -12,9 +12,9 @@ struct tc_dataset {
     tc_ctx *ctx;
     const char **path; /* files, or "random:SEED" */
     size_t n_path;
-    const bool *taken;    /* of the rows of the files (read/data.h), which count; NULL: all */
+    const bool *taken;    /* the rows of the files (read/data.h) that are used; NULL: all */
     size_t repeat;        /* samples of a program without inputs; 0: one */
-    size_t most;          /* samples that count; 0: all */
+    size_t most;          /* samples that are used; 0: all */
     bool reset;           /* every sample starts from the initial state */
     const tc_rules *rules; /* images and audio; NULL: arrays */
     tc_pictures *pictures; /* that are open; or NULL */
@@ -30,31 +30,31 @@ struct tc_dataset {
 TC_MUST_USE tc_status ti_open_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       tc_samples *out);
 
-/* The same for calibration, with the samples that are held out (ti_held_out_count) to foresee the
- * result on, and the others.  None are where `every` one is asked for, where numbers are made up, where
- * the anchor's are to come out, and of a program that remembers, where each sample goes on from the
- * one before: both are empty then. */
+/* The same for calibration, with the samples that are held out (ti_held_out_count) to predict the
+ * result on, and the others.  None are held out where `every` one is asked for, where values are
+ * random, where the anchor's results are to be reproduced, and for a program with state, where each
+ * sample continues from the one before: both are empty then. */
 TC_MUST_USE tc_status ti_open_calibration(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                           const tc_config *config, bool every, tc_samples *out,
                                           tc_samples *learned, tc_samples *held_out);
 
-/* Whether its numbers are made up: "random:SEED". */
+/* Whether its values are random: "random:SEED". */
 bool ti_dataset_invented(const tc_dataset *data);
 
 /* Whether it is arrays in files. */
 bool ti_dataset_files(const tc_dataset *data);
 
-/* The picture or recording of a sample; NULL: it is of none. */
+/* The picture or recording of a sample; NULL: there is none. */
 const char *ti_dataset_file(const tc_dataset *data, size_t k);
 
 /* Opens it to be read by the caller, sample after sample; each result may be NULL. */
 TC_MUST_USE tc_status ti_bind_dataset(tc_ctx *ctx, tc_dataset *data, const tc_graph *g,
                                       size_t *samples, tc_join_kind *join, int64_t *extent);
 
-/* Numbers that reach the ends of each input's type, in place of what is there: of integers and
- * bools the least and the greatest, 0 and what lies beside, of floats (`reals`) zeros and
- * magnitudes from 1e-3 to 1e4 of both signs.  Inputs of the other kind stay.  false: there are none
- * of this kind. */
+/* Values that reach the ends of each input's type, replacing its contents: for integers and bools
+ * the least and the greatest, 0 and its neighbours, for floats (`reals`) zeros and magnitudes from
+ * 1e-3 to 1e4 of both signs.  Inputs of the other kind are unchanged.  false: there are none of
+ * this kind. */
 bool ti_invent_ends(const tc_graph *g, bool reals, const tc_tensor *in);
 
 /* The same for a list of files. */

@@ -75,12 +75,11 @@ static double step_of(const tc_type *t)
     return step;
 }
 
-/* How far two tensors are apart, in real numbers: at most, and on the average (root of the mean
- * square). */
+/* How far two tensors are apart, in real values: the maximum, and the root of the mean square. */
 typedef struct gap {
-    double most, mean, top, size; /* top, size: the same of the numbers themselves */
+    double most, mean, top, size; /* top, size: the same of the values themselves */
     int64_t at;
-    bool lost; /* a number became none */
+    bool lost; /* a finite value became NaN or infinite */
 } gap;
 
 static bool comparable(tc_tensor a, tc_tensor b)
@@ -91,7 +90,7 @@ static bool comparable(tc_tensor a, tc_tensor b)
            complex == (tc_dtypes[b.type->dtype].kind == TC_COMPLEX);
 }
 
-/* Codes of which only one side says what they stand for are compared as codes. */
+/* Codes for which only one of the two types says what they stand for are compared as codes. */
 static gap gap_between(tc_tensor a, tc_tensor b)
 {
     gap g = {.at = -1};
@@ -116,9 +115,9 @@ static gap gap_between(tc_tensor a, tc_tensor b)
     return g;
 }
 
-/* What CLOSE means, here and wherever a pass is tried: of floats, at most a ten thousandth of the
- * largest number and two roundings to their format.  Between quantized values a last bit may turn a
- * rounding, and that the next one: there the average counts, half a step or 4 % of the numbers. */
+/* What CLOSE means, here and wherever a pass is tried: for floats, at most a ten thousandth of the
+ * largest value plus two roundings to their format.  Between quantized values a last bit may flip a
+ * rounding, and that the next one: there the average counts, half a step or 4 % of the values. */
 static bool is_close(tc_tensor before, gap g, bool rounds)
 {
     tc_dtype t = before.type->dtype;
@@ -164,7 +163,7 @@ static tc_status broken(const tc_checker *c, const tc_pass *pass, const tc_seen 
     return TC_BUG;
 }
 
-/* Values by their names; a name that several bear leads to value 0, which is none. */
+/* Values by their names; a name that several values have maps to value 0, which is none. */
 static void values_by_name(const tc_seen *seen, tc_map *out)
 {
     for (size_t v = 1; v < seen->graph.n_val; v++)
@@ -179,8 +178,8 @@ static bool is_real(const tc_type *t)
     return ti_is_float(t->dtype) || tc_dtypes[t->dtype].kind == TC_COMPLEX;
 }
 
-/* By value: indices, bools and whole numbers that follow from numbers which are not exact, however
- * far back: an argmax, and what wraps, shifts or counts it. */
+/* By value: indices, bools and integers that follow from inexact values, however far back: an
+ * argmax, and what wraps, shifts or counts it. */
 static const bool *choices_in(tc_arena *arena, const tc_graph *g)
 {
     bool *choice = tc_new_n(arena, bool, g->n_val);
@@ -199,7 +198,7 @@ static const bool *choices_in(tc_arena *arena, const tc_graph *g)
     return choice;
 }
 
-/* The largest number of a tensor. */
+/* The largest value of a tensor. */
 static double top_of(tc_tensor t)
 {
     double top = 0;
@@ -208,7 +207,8 @@ static double top_of(tc_tensor t)
     return top;
 }
 
-/* The largest that terms of a Fourier transform add up to, of which v is a part; 0: of none. */
+/* The largest magnitude that the terms of a Fourier transform add up to, where v is part of one; 0:
+ * it is not. */
 static double transformed_top(const tc_seen *seen, tc_val v)
 {
     const tc_node *def = ti_def(&seen->graph, v);
@@ -224,9 +224,9 @@ static double transformed_top(const tc_seen *seen, tc_val v)
     return top;
 }
 
-/* A sum or difference is no finer than what it is made of: two that are the same but for rounding
- * leave a few last places of theirs, by one formula or another.  log p - log(1 - p) has those of p,
- * over 1 - p; a transform those of the sum of its terms. */
+/* A sum or difference is no more precise than its terms: two that are equal but for rounding leave
+ * a few of their last bits, by one formula or another.  log p - log(1 - p) has those of p, over 1 -
+ * p; a transform those of the sum of its terms. */
 static bool cancels(const tc_seen *seen, tc_val v, gap g)
 {
     const tc_node *def = ti_def(&seen->graph, v);
@@ -242,15 +242,16 @@ static bool cancels(const tc_seen *seen, tc_val v, gap g)
     return g.most <= 4 * ti_float_unit(TC_f32) * top;
 }
 
-/* Whether a value that a pass must keep CLOSE cancels, as it was computed before or is now. */
+/* Whether a value that a pass must keep CLOSE suffers from cancellation, before the pass or after
+ * it. */
 static bool cancelled(const tc_pass *pass, const tc_seen *last, tc_val before, const tc_seen *now,
                       tc_val after, gap g)
 {
     return pass->numbers == TC_CLOSE && (cancels(last, before, g) || cancels(now, after, g));
 }
 
-/* The largest of some that are alike within the pass's promise may be another now: all that follows
- * from it may be, too. */
+/* Of candidates that are equal within the pass's promise another may be the largest now: whatever
+ * depends on it may differ too. */
 static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen *now, tc_val v)
 {
     ti_warning(c->ctx, ti_def(&now->graph, v)->loc, TC_E_PROMISE,
@@ -260,7 +261,7 @@ static tc_status turned(const tc_checker *c, const tc_pass *pass, const tc_seen 
     return TC_OK;
 }
 
-/* Whether `to` follows from v. */
+/* Whether `to` depends on v. */
 static bool follows(tc_arena *arena, const tc_graph *g, tc_val v, tc_val to)
 {
     bool *after = tc_new_n(arena, bool, g->n_val);
@@ -284,9 +285,9 @@ static const tc_node *next_choice(const tc_graph *g, const bool *choice, size_t 
     return *k < g->n_node ? g->node[(*k)++] : NULL;
 }
 
-/* A choice without a name that turned, by which the output came out otherwise: the first of those
- * that both graphs make in one order whose results differ; 0 where it was made by numbers that
- * break the promise, or there is none. */
+/* A choice (an argmax, say) without a name that changed and changed the output: the first, in the
+ * order that both graphs share, whose results differ; 0 where its operands break the promise, or
+ * where there is none. */
 static tc_val unnamed_choice(const tc_checker *c, const tc_pass *pass, bool rounds,
                              const tc_seen *last, const tc_seen *now, tc_val out)
 {
@@ -309,8 +310,8 @@ static tc_val unnamed_choice(const tc_checker *c, const tc_pass *pass, bool roun
     }
 }
 
-/* Whether value `before` of the graph that was may as well be what it is now: as it was computed, a
- * millionth more or less of any value on the way carries it as far.  A choice never may. */
+/* Whether the new result is as good as the old one, value `before` of the last graph: changing
+ * every value on the way by a millionth moves it as far.  Never so for a choice. */
 static bool is_unsettled(const tc_checker *c, const tc_pass *pass, bool rounds, size_t k,
                          tc_val before, tc_tensor after, gap g)
 {
@@ -332,13 +333,13 @@ static tc_status unsettled(const tc_checker *c, const tc_pass *pass, const tc_se
     return TC_OK;
 }
 
-/* A value that breaks the promise: in the graph that was, in the graph that is, and by how much. */
+/* A value that breaks the promise: in the graph before, in the graph after, and by how much. */
 typedef struct breach {
     tc_val before, after; /* 0: none */
     gap by;
 } breach;
 
-/* The first value that both graphs name and that breaks the promise. */
+/* The first value with a name in both graphs that breaks the promise. */
 static breach first_breach(const tc_checker *c, const tc_pass *pass, bool rounds,
                            const tc_seen *last, const tc_seen *now)
 {
@@ -360,9 +361,9 @@ static breach first_breach(const tc_checker *c, const tc_pass *pass, bool rounds
     return (breach){0};
 }
 
-/* An output breaks the promise: so does the first value by name that breaks it, else the output
- * itself.  Neither a choice is to blame, where the numbers that it was made by are not, nor a value
- * that was not settled before. */
+/* An output breaks the promise: the first named value that breaks it is to blame, else the output
+ * itself.  Not to blame are a choice whose operands keep the promise, and a value that was
+ * sensitive to rounding before. */
 static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, size_t k,
                        const tc_seen *now, breach out)
 {
@@ -385,7 +386,7 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, si
                : broken(c, pass, now, out.after, last->at[out.before], out.by);
 }
 
-/* An output that is not there any more, or has another shape. */
+/* An output that does not exist any more, or has another shape. */
 static tc_status reshaped(const tc_checker *c, const tc_pass *pass, const tc_seen *last,
                           const tc_seen *now, size_t i)
 {

@@ -8,7 +8,7 @@
 
 enum { TC_CHECK_SAMPLES = 2 };
 
-/* What a run gave: the graph as it was, and every value of it. */
+/* The result of a run: the graph as it was run, and every value of it. */
 typedef struct tc_seen {
     tc_graph graph;
     tc_tensor *at; /* by value; NULL before the first run */
@@ -16,18 +16,18 @@ typedef struct tc_seen {
 
 typedef struct tc_checker {
     tc_ctx *ctx;
-    const tc_trace *then; /* told next; or NULL */
+    const tc_trace *then; /* called next; or NULL */
     size_t n;             /* samples */
     tc_tensor *in[TC_CHECK_SAMPLES];
     tc_seen last[TC_CHECK_SAMPLES];
-    tc_arena arena[2]; /* the last run's numbers, and the next one's */
+    tc_arena arena[2]; /* values of the last run, and of the next one */
     int turn;
 } tc_checker;
 
 /* Takes the first samples as inputs.  The checker is given back with ti_check_end(). */
 TC_MUST_USE tc_status ti_check_begin(tc_checker *c, tc_ctx *ctx, const tc_graph *g,
                                      const tc_samples *samples);
-/* With inputs that are there already and stay. */
+/* With inputs that exist already and are kept by the caller. */
 void ti_check_begin_with(tc_checker *c, tc_ctx *ctx, tc_tensor *const *in, size_t n);
 void ti_check_end(tc_checker *c);
 
@@ -36,19 +36,19 @@ void ti_check_end(tc_checker *c);
  */
 tc_status ti_check_pass(void *checker, const tc_module *module, const tc_pass *pass);
 
-/* Whether `after` is to `before` what a pass of these numbers promises, shape included: EXACT,
- * CLOSE as checker.c defines it, or APPROX, where only NaN must not appear.  rounds: quantized values
- * lie before it. */
+/* Whether `after` is to `before` what a pass promises, shape included: EXACT, CLOSE as checker.c
+ * defines it, or APPROX, where only NaN must not appear.  rounds: quantized values come before
+ * it. */
 bool ti_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor after);
 
-/* Numbers of a tensor as real ones, those that its codes stand for; a complex one has two. */
+/* Elements of a tensor as real values, those that its codes stand for; a complex one has two. */
 int64_t ti_check_count(tc_tensor t);
 double ti_check_real(tc_tensor t, int64_t i);
 
-/* A sample as the program takes it: real numbers become codes where an input holds those. */
+/* A sample as the program takes it: real values become codes where an input holds codes. */
 const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
 
-/* The numbers of a value in the last run of sample k. */
+/* The elements of a value in the last run of sample k. */
 tc_tensor ti_check_value(const tc_checker *c, size_t k, tc_val v);
 
 #endif

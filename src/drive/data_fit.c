@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* data_fit.c -- see data_fit.h.
  *
- * A batch norm has kept mean and variance of each channel that it read in training.  Up to the
- * first such norm the model is run on a few samples, and over the channels
+ * A batch norm keeps mean and variance of each channel that it read in training.  Up to the first
+ * such norm the model is run on a few samples, and over the channels
  *
  *   spread = median of (variance / running variance)
  *   offset = median of |mean - running mean| / sqrt(running variance)
  *
- * For data that is scaled as in training they are near 1 and 0, whatever it shows; numbers of 0 to
- * 255 in place of -1 to 1 make a spread of thousands, numbers of 0 to 1 one of a sixth. */
+ * For data that is scaled as in training they are near 1 and 0, whatever it shows; values of 0 to
+ * 255 instead of -1 to 1 make a spread of thousands, values of 0 to 1 one of a sixth. */
 #include "data_fit.h"
 
 #include <math.h>
@@ -20,15 +20,15 @@
 #include "model.h"
 #include "road.h"
 
-enum { SAMPLES = 8, ENOUGH = 32 /* numbers of a channel that tell its variance */ };
+enum { SAMPLES = 8, ENOUGH = 32 /* elements of a channel that are enough for its variance */ };
 static const double LEAST = 0.22, MOST = 6, OFF = 2.5;
 
 typedef struct fit {
-    double spread, offset, lo, hi; /* lo, hi: of the inputs that are real */
+    double spread, offset, lo, hi; /* lo, hi: of the real-valued inputs */
     const tc_node *norm;           /* NULL: there is none to go by */
 } fit;
 
-/* Whether a norm has been trained: it does not stand at mean 0 and variance 1. */
+/* Whether a norm has been trained: it is not still at mean 0 and variance 1. */
 static bool is_trained(tc_tensor mean, tc_tensor var)
 {
     for (int64_t c = 0; c < tc_type_count(var.type); c++)
@@ -69,7 +69,7 @@ typedef struct moments {
     tc_tensor mean, var; /* of the norm */
     double eps;
     double *sum, *square; /* by channel, of (x - mean) / sqrt(var + eps) */
-    int64_t channels, n;  /* numbers of each channel */
+    int64_t channels, n;  /* elements of each channel */
 } moments;
 
 /* x: [batch, channels, ...]. */
@@ -111,7 +111,7 @@ static void settle(moments *m, fit *out)
     }
     out->offset = median(m->sum, m->channels);
     out->spread = median(m->square, m->channels);
-    if (m->n < ENOUGH) { /* the spread is about the running mean, and can only be too much */
+    if (m->n < ENOUGH) { /* the spread is about the running mean, so it can only be too large */
         out->offset = 0;
         out->spread = fmax(1, out->spread);
     }
@@ -166,7 +166,7 @@ static tc_status measure(tc_ctx *ctx, const tc_module *model, tc_dataset *data, 
     return TC_OK;
 }
 
-/* Inputs that do not vary at all are told of by calibration. */
+/* Inputs that do not vary at all are reported by calibration. */
 static bool is_off(const fit *f)
 {
     return f->norm && f->hi > f->lo &&
@@ -201,12 +201,13 @@ void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data)
                    data->path[0]);
         return;
     }
-    const tc_dataset before = *data; /* what is opened in between goes with the attempt */
+    const tc_dataset before = *data; /* what is opened in between is released with the attempt */
     ti_attempt_begin(ctx, &attempt);
     tc_status status = measure(ctx, model, data, &f);
     ti_attempt_end(ctx, &attempt);
     *data = before;
-    if (status == TC_OK && is_off(&f)) /* else who needs the data says what is wrong with it */
+    if (status == TC_OK && is_off(&f)) /* otherwise whoever needs the data reports what is wrong
+                                          with it */
         tell_off(ctx, &f);
 }
 

@@ -5,12 +5,12 @@
 
 #include "../data/dataset.h"
 
-/* Says where data cannot be what the model's first batch norm has seen, and where it is invented.
- * model: as it was read, before its norms go into weights; it stays as it is. */
+/* Warns where data cannot be what the model's first batch norm was trained on, and where it is
+ * invented.  model: as it was read, before its norms are folded into weights; it is not changed. */
 void ti_data_fit(tc_ctx *ctx, const tc_module *model, tc_dataset *data);
 
-/* Nobody gave data, and numbers are invented: their noise makes no value wider, and what is not
- * known without data is said. */
+/* No data was given, and values are invented: their noise makes no value wider, and what is not
+ * known without data is reported. */
 void ti_data_missing(tc_ctx *ctx, tc_config *config);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct seen {
     int64_t times, plus;
 } seen;
 
-/* The first axis that grows with size k: what the file says, or what another size shows. */
+/* The first axis that grows with size k: from the file, or by comparison with another size. */
 static tc_status find_axis(tc_ctx *ctx, const tc_module *module, size_t k, seen *out, bool *found)
 {
     const tc_graph *g = ti_main(module);
@@ -53,7 +53,7 @@ static bool take(const tc_npy *a, const tc_type *t, const tc_open_size *size, co
 {
     int more = (int)a->rank - t->rank;
     if (more < 0 || more > 1)
-        return true; /* who reads it says so */
+        return true; /* its reader reports it */
     int64_t found = a->dim[at->axis + more];
     if (whole && (found - at->plus) / at->times > size->hi)
         whole = false;
@@ -66,8 +66,8 @@ static bool take(const tc_npy *a, const tc_type *t, const tc_open_size *size, co
     return *value >= size->lo && *value <= size->hi;
 }
 
-/* The sizes that a row of the data shows; others stay as they are.  The first that is out of bounds;
- * NULL: none is. */
+/* The sizes that a row of the data has; others stay as they are.  Returns the first that is out of
+ * bounds; NULL: none is. */
 static const tc_open_size *sizes_of_row(const tc_module *module, const seen *at, const bool *found,
                                         tc_npy *const *array, bool whole, int64_t *value)
 {

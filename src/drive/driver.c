@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* driver.c -- compiling a model: a straight road, and searches that walk it again.
+/* driver.c -- compiling a model: one pipeline, and searches that run it again.
  *
- * The core is straight: the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT,
- * and for each region from REGION to LEGAL (regions.c), where our own back end for Ethos-U is asked on
- * the way; payload.c then checks what that made.  Around it are loops, as what is best, or even possible, is known at
- * the end only:
+ * The pipeline is the steps of road.def, from READ to WHOLE (front.c), from there to SPLIT, and for
+ * each region from REGION to LEGAL (regions.c), where the Ethos-U back end is asked at point TOSA;
+ * output/payload.c then checks what it made.  Around it are loops, as what is best, or even
+ * possible, is known only at the end:
  *
- *       READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged
- *        ^                        |         |       ^                             |               |
- *        |                        +---------+       +---------- refused ----------+---------------+
- *        |                     bits, by cost:         fallback.c: the part to blame stays on the CPU
- *        +--- goal: goal_search.c  typed_cost.c walks from TYPED to LEGAL for each proposal
+ *   READ -> TIDY -> REAL -> READY -> TYPED -> WHOLE -> SPLIT, each region REGION -> LEGAL -> judged
+ *    ^                        |         |       ^                             |               |
+ *    |                        +---------+       +---------- refused ----------+---------------+
+ *    |                     bits, by cost:         fallback.c: the part to blame stays on the CPU
+ *    +--- goal: goal_search.c  typed_cost.c walks from TYPED to LEGAL for each proposal
  *
- * A fourth search is inside the walk: a pass that offers another form is tried on a copy, and taken
- * where that costs less (choose.c). */
+ * A fourth search is inside a region's road: tilings are priced on copies, and the cheapest is
+ * taken (own_backend.c); the back end chooses the forms of operations itself (codegen/form.def). */
 #include "driver.h"
 
 #include "checker.h"
@@ -71,7 +71,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     if (r->beside && out->asked.ethosu.share_weights)
         ti_methods_same_weights(ctx, g, r->beside, &out->quant.config);
     TC_TRY(ti_config_check(ctx, &out->quant.config,
-                           g)); /* its names are those of the model as it was written */
+                           g)); /* its names are those of the model as it was read */
     out->quant.config.checked = true;
     return TC_OK;
 }
@@ -106,7 +106,7 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     c->request = *r;
     c->work.typed = c->module;
     ti_map_init(&c->work.left, &ctx->arena);
-    if (r->strict || r->check) /* a check that fails is a mistake of ours, to be seen */
+    if (r->strict || r->check) /* a check that fails is a bug of ours, and must be visible */
         return ti_compile_regions(ctx, c, r->trace, &failed);
     tc_hold hold = ti_hold_begin(ctx);
     tc_status status = ti_compile_regions(ctx, c, r->trace, &failed);
@@ -118,7 +118,7 @@ static tc_status all_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     return ti_fall_back(ctx, c, failed, &(tc_refusal){ti_hold_drop(ctx, hold), node});
 }
 
-/* All stages, the program run before and after each. */
+/* All stages; the program is run before and after each. */
 static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     tc_checker checker;
@@ -133,7 +133,7 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     return status;
 }
 
-/* The same of a program that is TOSA already. */
+/* The same for a program that is TOSA already. */
 static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
 {
     tc_checker checker;
@@ -143,8 +143,8 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     return status;
 }
 
-/* A quantized TFLite file is read as what its runtime computes on codes: rescales by
- * fractions of 31 bits, which ExecuTorch's kernels have not. */
+/* A quantized TFLite file is read as what its runtime computes on codes: rescales by 31-bit
+ * fractions, which ExecuTorch's kernels do not have. */
 static bool computes_on_codes(const tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)
@@ -167,7 +167,7 @@ static tc_status no_codes(tc_ctx *ctx, const tc_compiled *c)
 }
 
 /* A TOSA program that an Ethos-U and a core compute together: it is split, unless it has variables,
- * which are read and written in an order of their own. */
+ * whose reads and writes must keep their order. */
 static bool is_shared(const tc_compiled *c)
 {
     return c->target.core && !ti_module_has_state(c->module);
@@ -186,14 +186,14 @@ static tc_status whole_or_stages(tc_ctx *ctx, const tc_compile_request *asked, t
     return r->check ? checked_stages(ctx, r, out) : all_stages(ctx, r, out);
 }
 
-/* The request that c was compiled by, for a second time. */
+/* The request that c was compiled with, to compile it again. */
 static tc_compile_request again(const tc_compiled *c)
 {
     tc_compile_request r = c->request;
     r.module = ti_module_clone(c->work.real);
     r.trace = r.faults;
     r.unexecuted = true;
-    r.data.all_samples = true; /* what is foreseen of it is known */
+    r.data.all_samples = true; /* its predicted noise is known */
     return r;
 }
 
@@ -255,7 +255,7 @@ tc_status ti_compile_ready(tc_ctx *ctx, const tc_compile_request *request, tc_mo
     return TC_OK;
 }
 
-/* An operator of a TFLite file that stays whole, and that cannot be read: nobody here can run it. */
+/* An operator of a TFLite file that stays whole and cannot be read: nothing here can run it. */
 static const tc_node *unknown_operator(const tc_module *module)
 {
     const tc_graph *g = ti_main(module);

@@ -2,15 +2,15 @@
 /* fallback.c -- a region that is refused, by a rule or by the back end of Ethos-U.
  *
  * A refusal names the node that it comes from: that node goes to the CPU, with the refusal as its
- * reason, and the program is compiled anew, until nothing is refused.  Where no node of the region is
- * named, and after ROUNDS of this, the whole region goes there. */
+ * reason, and the program is compiled anew, until nothing is refused.  Where no node of the region
+ * is named, and after ROUNDS of this, the whole region goes there. */
 #include "driver.h"
 
 #include "own_backend.h"
 
 enum { ROUNDS = 128 };
 
-/* Compiled, in silence.  *refusal: what a rule said, where one refuses a region. */
+/* Compiled, without messages.  *refusal: what a rule said, where one refuses a region. */
 static tc_status attempt(tc_ctx *ctx, tc_compiled *c, size_t *failed, tc_refusal *refusal)
 {
     tc_trial trial;
@@ -31,7 +31,7 @@ static const tc_loc *loc_of(const tc_compiled *c, const char *name)
     return &nowhere;
 }
 
-/* The node that is named with a refusal, where it is one of the region. */
+/* The node that a refusal names, where it is one of the region. */
 static const char *named(const tc_region *region, const char *node)
 {
     for (size_t i = 0; node && i < region->n_node; i++)
@@ -66,7 +66,7 @@ static tc_status leave(tc_ctx *ctx, tc_compiled *c, const tc_region *region,
     return TC_OK;
 }
 
-/* The back end says of every region at once what it does not take; *any: it does. */
+/* The back end reports for every region at once what it does not take; *any: there is something. */
 static tc_status leave_refused(tc_ctx *ctx, tc_compiled *c, bool whole, bool *any)
 {
     *any = false;

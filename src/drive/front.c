@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* front.c -- from the model as it was read to the typed program in one piece: the road from READ to
- * WHOLE, and what there is to say on the way. */
+ * WHOLE, and the messages on the way. */
 #include "data_fit.h"
 #include "driver.h"
 #include "road.h"
@@ -24,7 +24,7 @@ static tc_status no_data(tc_ctx *ctx, const tc_compile_request *r)
     return status;
 }
 
-/* Whether a quantized program would have no place on the accelerator. */
+/* Whether nothing of a quantized program would run on the accelerator. */
 static bool is_float_only(const tc_compiled *c)
 {
     return c->target.machine->packing != TC_PACKED_NOT && has(&c->target, TC_FEATURE_FP) &&
@@ -83,7 +83,7 @@ static tc_integers integers_of(const tc_compile_request *r, const tc_compiled *c
     return asked ? TC_INTEGERS_ALWAYS : TC_INTEGERS_FOR_FLOATS;
 }
 
-/* While the program still has the norms that know what it was trained on. */
+/* While the program still has the norms, whose statistics are those of the training data. */
 static tc_status judge_data(tc_ctx *ctx, const tc_compile_request *r, const tc_compiled *c,
                             bool quantizes)
 {
@@ -110,7 +110,7 @@ void ti_take_real(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c)
             r->model);
 }
 
-/* Ranges that the model chooses when it runs give way to those of calibration data. */
+/* Ranges that the model chooses at run time are replaced by those of calibration data. */
 static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c,
                                const tc_job *job)
 {
@@ -127,7 +127,7 @@ static tc_status settle_ranges(tc_ctx *ctx, const tc_compile_request *r, tc_comp
     return TC_OK;
 }
 
-/* The float program is quantized; what it may choose by cost is chosen by the target's. */
+/* The float program is quantized; what may be chosen by cost is chosen by the target's cost. */
 static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *c, tc_job *job)
 {
     tc_samples samples, learned = {0}, held_out = {0};
@@ -142,7 +142,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     else if (r->data.calib)
         TC_TRY(ti_open_calibration(ctx, r->data.calib, ti_main(c->module), &c->quant.config, r->data.all_samples,
                                    &samples, &learned, &held_out));
-    else /* a program without inputs says itself what it computes with */
+    else /* a program without inputs contains all its data */
         TC_TRY(ti_open_samples(ctx, ti_main(c->module), NULL, 0, &samples));
     if (held_out.n && r->data.only_learned)
         samples = learned;

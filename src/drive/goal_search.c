@@ -22,9 +22,9 @@
 enum { MINUTES = 10 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
 
-/* A rung: the preset, and of all weights the share (in percent) that has 4 bits instead of 8, the
- * largest layers first.  16 bits are given to the values that pay, for so many percent more cycles;
- * where cycles are not known, to so many of the noisiest. */
+/* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
+ * largest layers first.  16 bits are given to the values where they pay, for so many percent more
+ * cycles; where cycles are not known, to so many of the noisiest. */
 typedef struct rung {
     const char *name, *preset;
     int four;      /* percent */
@@ -103,8 +103,8 @@ static tc_status core_figures(tc_ctx *ctx, const tc_compiled *c, tc_frontier_row
 
 /* ---- the search ---- */
 
-/* How a rung is quantized.  room: percent of int8's cycles that the goal leaves; known: somebody
- * can say what cycles are. */
+/* How a rung is quantized.  room: percent of int8's cycles that the goal leaves; known: cycles can
+ * be computed. */
 static tc_status settle(tc_ctx *ctx, const tc_goal *goal, const rung *r, double room, bool known,
                         tc_config *config)
 {
@@ -150,7 +150,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     return TC_OK;
 }
 
-/* The memory that it takes is given back; what goes wrong is said. */
+/* Its memory is freed; what goes wrong is reported. */
 static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const tc_goal *goal,
                           const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
@@ -171,7 +171,7 @@ static bool meets(const tc_goal *g, const tc_frontier_row *r)
            (!(g->flash > 0) || r->flash <= g->flash);
 }
 
-/* a is to be taken rather than b, which meets the goal too. */
+/* Whether a is to be preferred to b, which meets the goal too. */
 static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier_row *b)
 {
     bool accuracy_given = g->sqnr_db > 0 || g->drop > 0;
@@ -217,7 +217,7 @@ typedef struct search {
     double end;     /* of the time */
 } search;
 
-/* One rung more, unless time is over; *met: it meets the goal. */
+/* One more rung, unless time is over; *met: it meets the goal. */
 static tc_status step(search *s, size_t which, bool *met)
 {
     size_t n = s->n;
@@ -259,8 +259,8 @@ static tc_status try_all(search *s)
     return TC_OK;
 }
 
-/* For accuracy alone: where int8 has it, fewer bits are looked at; where not, the least of the
- * wider rungs that has it is found by halves, since each is more accurate than those before. */
+/* For accuracy alone: where int8 is enough, fewer bits are tried; where not, the least of the wider
+ * rungs that is enough is found by bisection, since each is more accurate than those before. */
 static tc_status try_halves(search *s)
 {
     bool met;

@@ -8,9 +8,9 @@
 #include "../num/pixel.h"
 #include "../run/eval.h"
 
-/* ---- codes ------------------------------------------------------------------------------------- */
+/* ---- codes ----------------------------------------------------------------------------------- */
 
-/* A value that nobody else reads and that is computed: its codes are the output's alone. */
+/* A computed value that nothing else reads: its codes are the output's alone. */
 static bool is_last(const tc_graph *g, tc_val v)
 {
     const tc_node *def = ti_def(g, v);
@@ -60,12 +60,12 @@ void ti_images_fix_codes(tc_ctx *ctx, const tc_graph *g, const tc_image_port *po
     }
 }
 
-/* ---- pictures and pixels ----------------------------------------------------------------------- */
+/* ---- pictures and pixels --------------------------------------------------------------------- */
 
 typedef struct picture {
     const tc_vk_format *format;
     tc_image_size size;
-    const tc_quant *codes; /* what a format of integers holds codes of; NULL: numbers */
+    const tc_quant *codes; /* the type whose codes an integer format holds; NULL: real values */
 } picture;
 
 static picture picture_of(const tc_image_port *port, const tc_type *t)
@@ -85,7 +85,7 @@ static int64_t code_of(const tc_quant *q, double x)
     return (int64_t)fmax((double)q->lo, fmin((double)q->hi, isnan(code) ? 0 : code));
 }
 
-/* Whole numbers that the format has. */
+/* Integers that the format has. */
 static int64_t within(const tc_vk_format *f, double x)
 {
     bool is_signed = f->number == TC_VK_SINT;
@@ -93,7 +93,7 @@ static int64_t within(const tc_vk_format *f, double x)
     return (int64_t)fmax(is_signed ? -most - 1 : 0, fmin(most, isnan(x) ? 0 : rint(x)));
 }
 
-/* A tensor's numbers as pixels.  Components that it lacks are 0, 0, 1. */
+/* A tensor's elements as pixels.  Components that it lacks are 0, 0, 1. */
 static void to_pixels(const picture *p, tc_tensor t, uint8_t *at)
 {
     const tc_vk_format *f = p->format;
@@ -152,7 +152,7 @@ tc_tensor *ti_images_sample(tc_ctx *ctx, const tc_graph *plain, const tc_graph *
     return in;
 }
 
-/* The picture that the image is of. */
+/* The picture that the image was made from. */
 static bool find_picture(const tc_value *image, const tc_type *t, picture *out)
 {
     const tc_vk_format *f = ti_vk_format(image->image);
@@ -197,7 +197,7 @@ void ti_images_fit(tc_ctx *ctx, const tc_graph *plain, const tc_image_port *port
         if (lo >= least - 1e-3 && hi <= 1 + 1e-3)
             continue;
         if (lo > hi)
-            continue; /* nothing was looked at */
+            continue; /* nothing was compared */
         const char *name = ti_value_of(plain, plain->in[port[i].index])->name;
         ti_warning(ctx, NULL, TC_E_DATA,
                    "the samples of '%s' have numbers from %.3g to %.3g, %s has %g to 1",
@@ -208,9 +208,10 @@ void ti_images_fit(tc_ctx *ctx, const tc_graph *plain, const tc_image_port *port
     }
 }
 
-/* ---- both programs ------------------------------------------------------------------------------- */
+/* ---- both programs --------------------------------------------------------------------------- */
 
-/* Whether pixels mean the same numbers: of floats within a pass's rounding, of codes on the average. */
+/* Whether pixels stand for the same values: floats within a pass's rounding, codes on the
+ * average. */
 static bool same_pixels(tc_ctx *ctx, const picture *p, const uint8_t *a, const uint8_t *b,
                         bool rounds)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* many_sizes.c -- see many_sizes.h.
  *
- * The model is compiled at several sizes: at one with all that belongs to it (calibration, proof), at
- * the others quantized as it was there.  What comes of that is one program (sizes/), which is then
- * filled in with further sizes and compared with what the road makes of those: node by node, and in
- * numbers. */
+ * The model is compiled at several sizes: at one with calibration and proof, at the others with the
+ * quantization of that one.  The result is one program (sizes/), which is then instantiated at
+ * further sizes and compared with what the pipeline makes of those: node by node, and by its
+ * results. */
 #include "many_sizes.h"
 
 #include "../data/dataset.h"
@@ -33,7 +33,7 @@ typedef struct course {
 
 /* ---- points ---- */
 
-/* The same numbers on every machine. */
+/* The same values on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -60,14 +60,14 @@ static bool is_new(const course *s, size_t n, const int64_t *value)
     return true;
 }
 
-/* A point that no other is; false: there is none left that was found. */
+/* A point that is new; false: none was found. */
 static bool draw(const course *s, uint64_t *state, size_t n, int64_t *value)
 {
     const tc_module *m = s->first;
     for (int attempt = 0; attempt < 64; attempt++) {
         for (size_t i = 0; i < m->open.n; i++) {
             int64_t lo = m->open.size[i].lo, hi = window_end(&m->open.size[i], s->base[i]);
-            lo = lo < 2 && hi > 2 ? 2 : lo; /* an axis of one is like no other */
+            lo = lo < 2 && hi > 2 ? 2 : lo; /* an axis of extent one is a special case */
             value[i] = lo + (int64_t)(next_random(state) % (uint64_t)(hi - lo + 1));
         }
         if (is_new(s, n, value))
@@ -113,7 +113,7 @@ static tc_status at_largest(const course *s, int64_t *out, const tc_module **lar
 
 /* ---- one size ---- */
 
-/* Codes and narrower integers (tokens of i64) are made and read outside of the program. */
+/* Codes and narrower integers (tokens of i64) are converted outside of the program. */
 static bool is_border(const tc_graph *g, const tc_node *node)
 {
     bool at_end = false;
@@ -126,7 +126,7 @@ static bool is_border(const tc_graph *g, const tc_node *node)
     return node->op == TC_OP_cast && at_end;
 }
 
-/* What the CPU keeps is at the borders. */
+/* What the CPU computes is at the borders. */
 static tc_status check_one_region(const course *s, const tc_compiled *c, const char *text)
 {
     const tc_graph *g = ti_main(c->module);
@@ -206,7 +206,7 @@ static bool find_bound(const course *s, size_t k, tc_size_bound *out)
     return false;
 }
 
-/* DIM of integers is of TOSA's integer profile. */
+/* DIM of integers is part of TOSA's integer profile. */
 static tc_status check_profile(const course *s, const tc_size_bound *bound)
 {
     const tc_aligned *a = &s->a;
@@ -246,7 +246,7 @@ tc_status ti_at_sizes(const tc_module *general, const tc_type *const *input, tc_
     return ti_verify(m->ctx, m);
 }
 
-/* Numbers that are codes are equal; of floats, as near as another order of sums leaves them. */
+/* Codes are equal; floats are as near as another order of summation leaves them. */
 static bool same_numbers(tc_tensor x, tc_tensor y)
 {
     double apart = 0, most = 0;
@@ -293,7 +293,7 @@ static tc_status compare_numbers(const course *s, tc_module *general, tc_module 
     return TC_OK;
 }
 
-/* The general program with a point's sizes, beside what the road makes of them. */
+/* The general program with a point's sizes, compared with what the pipeline makes of them. */
 static tc_status try_at(const course *s, tc_module *general, tc_module *special, const char *text)
 {
     tc_ctx *ctx = s->ctx;
@@ -346,7 +346,7 @@ static void set_point(course *s, size_t p, const int64_t *value)
     memcpy(s->point[p], value, s->first->open.n * sizeof *value);
 }
 
-/* Formulas come from these: the largest sizes first, then drawn ones. */
+/* Formulas are fitted to these: the largest sizes first, then random ones. */
 static tc_status fitted_points(course *s, uint64_t *state)
 {
     tc_aligned *a = &s->a;
@@ -367,8 +367,8 @@ static tc_status fitted_points(course *s, uint64_t *state)
     return TC_OK;
 }
 
-/* One more that tries them; what cannot be laid beside the rest, as it has other nodes, is compared in
- * numbers alone. */
+/* One more point that tests the formulas; a program that cannot be aligned with the rest, as it has
+ * other nodes, is compared by its results alone. */
 static void hold_point(course *s, tc_module *module, const int64_t *value)
 {
     const char *text = point_text(s, value);
@@ -381,7 +381,7 @@ static void hold_point(course *s, tc_module *module, const int64_t *value)
     }
 }
 
-/* These try them: the size that was calibrated, the least of all, and some others. */
+/* These test the formulas: the size that was calibrated, the least of all, and some others. */
 static tc_status held_points(course *s, uint64_t *state)
 {
     tc_compiled c;
@@ -398,7 +398,7 @@ static tc_status held_points(course *s, uint64_t *state)
     return TC_OK;
 }
 
-/* With `check`: every size of each symbol, the others where they were at first. */
+/* With `check`: every size of each symbol, the others as in the model. */
 static tc_status try_all(course *s)
 {
     enum { MOST = 4096 };
@@ -418,7 +418,7 @@ static tc_status try_all(course *s)
     return TC_OK;
 }
 
-/* Filled in with the sizes that it was not made of, and with some that it was. */
+/* Instantiated at sizes that it was not fitted to, and at some that it was. */
 static tc_status try_some(course *s)
 {
     const tc_aligned *a = &s->a;
@@ -465,7 +465,7 @@ static tc_status make_general(course *s)
     return ti_emit_tosa(ctx, many->general, &c->region[0].tosa);
 }
 
-/* Of several sizes of calibration data, one is the size that is corrected and measured. */
+/* Of several sizes of calibration data, one is used for correction and measurement. */
 static void most_samples_first(tc_sized_data *part, size_t n)
 {
     for (size_t i = 1; i < n; i++)

@@ -6,7 +6,7 @@
 #include "../sizes/sizes.h"
 #include "driver.h"
 
-/* What a program for many sizes is: from which sizes it was made, and where it was tried. */
+/* A program for many sizes: from which sizes it was made, and where it was tested. */
 typedef struct tc_many_sizes {
     tc_module *general; /* TOSA with open dimensions */
     const tc_open_size *size;
@@ -15,24 +15,25 @@ typedef struct tc_many_sizes {
     size_t n_made, n_tried, cap_tried;
 } tc_many_sizes;
 
-/* A request for one size, or for many: of a module that leaves sizes open (tc_module.size) out is what
- * the model is at one of them, with the file of the general program for its one region (out->many). */
+/* A request for one size, or for many: for a module that leaves sizes open (tc_module.size) out is
+ * the model at one of them, with the file of the general program for its one region
+ * (out->work.many). */
 TC_MUST_USE tc_status ti_compile(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *out);
 
 /* data_sizes.c: part of the calibration data, the samples of one choice of the open sizes. */
 typedef struct tc_sized_data {
-    int64_t *value;   /* by open size; what the data does not show is as in the model */
+    int64_t *value;   /* by open size; what the data does not determine is as in the model */
     tc_dataset *data; /* NULL: there is none */
     size_t n_row;     /* files or arrays */
     bool *taken;      /* by row of the files */
 } tc_sized_data;
 
-/* The parts, in the order in which their sizes first come; at least one.  Data of files that is a part
- * itself (tc_dataset.taken) has those that it has. */
+/* The parts, in the order in which their sizes first occur; at least one.  Data of files that is a
+ * part itself (tc_dataset.taken) has the parts of its rows. */
 TC_MUST_USE tc_status ti_split_by_size(tc_ctx *ctx, const tc_module *module, tc_dataset *data,
                                        tc_sized_data **out, size_t *n);
 
-/* The sizes that a row of data shows, an array for each input; others are as in the model. */
+/* The sizes that a row of data has, an array for each input; others are as in the model. */
 TC_MUST_USE tc_status ti_row_sizes(tc_ctx *ctx, const tc_module *module, tc_npy *const *array,
                                    int64_t *value);
 
@@ -51,18 +52,18 @@ TC_MUST_USE tc_status ti_size_choices(tc_ctx *ctx, const tc_module *module, cons
 /* The request's model at that size, as that method. */
 TC_MUST_USE tc_status ti_request_at(tc_ctx *ctx, const tc_module *module,
                                     const tc_size_choice *choice, tc_compile_request *request);
-/* The model with these sizes up to READY, for constants that grow (tc_compile_request.largest) and for
- * samples of that size; NULL: it fails there. */
+/* The model with these sizes up to READY, for constants that grow
+ * (tc_compile_request.sizes.largest) and for samples of that size; NULL: it fails there. */
 const tc_module *ti_ready_at(tc_ctx *ctx, const tc_compile_request *request,
                              const tc_module *module, const int64_t *value);
 /* data_sizes.c: "seq=5, rows=3". */
 const char *ti_sizes_text(tc_ctx *ctx, const tc_module *module, const int64_t *value);
-/* The samples of these parts are observed too: request->size. */
+/* Adds the samples of these parts to what is observed: request->sizes. */
 TC_MUST_USE tc_status ti_observe_sizes(tc_ctx *ctx, const tc_module *module,
                                        const tc_sized_data *part, size_t n,
                                        tc_compile_request *request);
 
-/* The general program with sizes filled in: inputs have these types, all else follows. */
+/* The general program instantiated: inputs have these types, all else is inferred. */
 TC_MUST_USE tc_status ti_at_sizes(const tc_module *general, const tc_type *const *input,
                                   tc_module **out);
 

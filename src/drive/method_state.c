@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* method_state.c -- several models as the methods of one program.
  *
- * Whatever a method remembers in a buffer, the others read there: a buffer of the same name has one
- * place and, by construction, one type.  The method that comes first decides on it; for those that
- * follow it is given. */
+ * What a method stores in a buffer, the others read there: a buffer of the same name has one
+ * address and, by construction, one type.  The first method decides on it; for those that follow it
+ * is fixed. */
 #include "driver.h"
 
-/* The buffer of that name in a method before, or NULL. */
+/* The buffer of that name in an earlier method, or NULL. */
 static const tc_type *type_before(const tc_compiled *before, const char *name)
 {
     for (; before; before = before->asked.beside) {

@@ -7,7 +7,7 @@
 #include "tosac/tosac.h"
 
 struct tc_model {
-    const char *name; /* as the caller named it; messages of callers' mistakes use it */
+    const char *name; /* as the caller named it; messages about usage errors use it */
     tc_module *module;
 };
 
@@ -24,7 +24,7 @@ const tc_type *ti_port_codes(const tc_graph *g, bool output, size_t i);
 /* Fills a caller's record for input or output i of a program; 0: there is none. */
 bool ti_port_fill(const tc_graph *g, bool output, size_t i, tc_port_info *out);
 
-/* A caller's hook as the driver of passes takes it. */
+/* A caller's hook as a tc_trace for the passes. */
 typedef struct tc_pass_hook {
     tc_on_pass *on_pass;
     void *user;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* nothing_offloaded.c -- a program for an accelerator of which nothing runs there: said, with the
- * reason that most operators have, and what can be done about it. */
+/* nothing_offloaded.c -- a program for an accelerator of which nothing runs there: reported, with
+ * the most frequent reason, and what can be done about it. */
 #include "driver.h"
 
-/* The reason that most operators have; *n: how many, *first: one of them. */
+/* The most frequent reason; *n: of how many operators, *first: one of them. */
 static const char *main_reason(const tc_split_report *r, size_t *n, const tc_node **first)
 {
     const char *why = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nudge.c -- see nudge.h.
  *
- * A result next to a jump (a remainder, an angle of 0 / 0), next to a pole, or left over where larger terms
- * cancel, is known to no more than this. */
+ * A result near a discontinuity (a remainder, an angle of 0 / 0), near a pole, or left over where
+ * larger terms cancel, is not determined more precisely than this. */
 #include "nudge.h"
 
 #include <math.h>
@@ -46,14 +46,15 @@ static tc_status run(tc_graph *g, const tc_tensor *in, uint64_t seed, tc_tensor 
             operand[i] = at[node->in[i]];
         TC_TRY(ti_eval_node(g, node, operand, result, arena));
         for (int i = 0; i < node->n_out; i++) {
-            at[node->out[i]] = copied(arena, result[i]); /* a view shares what another value has */
+            at[node->out[i]] = copied(arena, result[i]); /* a view shares the data of another
+                                                            value */
             nudge(at[node->out[i]], &seed);
         }
     }
     return TC_OK;
 }
 
-/* How far an element has roamed so far; INFINITY where it is a finite number in one run only. */
+/* How far an element has moved so far; INFINITY where it is finite in one run only. */
 static double further(double by, double before, double now)
 {
     if (isfinite(before) != isfinite(now) || isnan(before) != isnan(now))

@@ -68,11 +68,12 @@ static const char *against_rules(tc_ctx *ctx, const tc_compiled *c, const tc_reg
                                    &(tc_job){.target = &c->target}, NULL);
     ti_trial_end(ctx, &trial);
     for (size_t i = 0; i < m->n_graph; i++)
-        m->graph[i]->facts &= ~(uint32_t)TC_FACT_LEGAL; /* it walks on */
+        m->graph[i]->facts &= ~(uint32_t)TC_FACT_LEGAL; /* it continues on the road */
     return status == TC_OK ? NULL : trial.why ? trial.why : "the target's rules refuse it";
 }
 
-/* Region 0 as the regions before it and the methods before them left it; NULL: nothing is in common. */
+/* Region 0 (shared constants) as left by earlier regions and earlier methods; NULL: nothing is
+ * shared. */
 static const tc_codegen_shared *left_by(const tc_compiled *c, const tc_region *region)
 {
     static const tc_codegen_shared nothing = {0};
@@ -96,22 +97,22 @@ static const struct {
     const char *pass;
 } tilings[] = {{TC_TILE_MOVES, "tile-transposes"}, {TC_TILE_HEADS, "tile-attention"}};
 
-/* What is left in one piece, less and less in tiles: where heads are not cut, windows of them are
- * better not cut either. */
+/* What is left untiled, from everything tiled to nothing tiled: where heads are not tiled, tiling
+ * their transposes does not pay either. */
 static const unsigned ways[] = {0, TC_TILE_MOVES, TC_TILE_MOVES | TC_TILE_HEADS};
 enum { WAYS = TC_COUNT(ways) };
 
-/* So many more cycles are a fair price for weights that are there already; so much more memory for
- * fewer cycles, which a few KiB always are. */
+/* So many more cycles are accepted to reuse weights that exist already; so much more memory is
+ * accepted for fewer cycles, and few_bytes always are. */
 static const double fair_cycles = 1.05, fair_memory = 1.25, few_bytes = 16 * 1024;
 
 typedef struct way_trial {
     tc_ctx *ctx;
     const tc_compiled *c;
     const tc_region *region;
-    unsigned acts;        /* tilings that find something to do */
+    unsigned acts;        /* tilings that change something */
     unsigned untiled;
-    double cycles, bytes; /* by the price; INFINITY: it is not taken so */
+    double cycles, bytes; /* of the price; INFINITY: the back end refuses it */
 } way_trial;
 
 static tc_status try_acts(void *what)
@@ -150,7 +151,7 @@ static tc_status try_way(void *what)
     return TC_OK;
 }
 
-/* The quickest of those that take little memory; of alike ones the first. */
+/* The quickest of those that take little memory; of equal ones the first. */
 static size_t best_way(const way_trial way[WAYS], bool for_size)
 {
     double least = INFINITY, cycles = INFINITY;
@@ -166,7 +167,7 @@ static size_t best_way(const way_trial way[WAYS], bool for_size)
     return best;
 }
 
-/* Each step from one way to the next. */
+/* Records what each tiling saves: each step from one way to the next. */
 static void tell(tc_ctx *ctx, const tc_compiled *c, const way_trial way[WAYS], unsigned untiled)
 {
     for (size_t i = 0; i < TC_COUNT(tilings) && c->work.choices; i++)
@@ -210,7 +211,7 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
 
 /* ---- */
 
-/* The forms of its operations. */
+/* Records the forms of its operations. */
 static void tell_forms(tc_ctx *ctx, const tc_compiled *c, const tc_region *region)
 {
     for (size_t i = 0; i < region->own->n_form && c->work.choices; i++) {
@@ -263,7 +264,7 @@ tc_refusal ti_own_refusal(tc_ctx *ctx, const tc_region *region)
 
 /* ---- what it made ---- */
 
-/* A tensor of the program is the one that the region has there. */
+/* A tensor of the program is the region's value with this index. */
 static bool same_side(const tc_graph *g, const tc_val *v, size_t n, const tc_npu_tensor *t,
                       size_t found)
 {
@@ -276,7 +277,7 @@ static bool same_side(const tc_graph *g, const tc_val *v, size_t n, const tc_npu
     return same;
 }
 
-/* Bytes of the arenas that lie in SRAM. */
+/* Bytes of the arenas that are in SRAM. */
 static double sram_of(const tc_npu_program *p, const tc_npu_system *system)
 {
     const int64_t bytes[] = {0, p->scratch, p->fast > 0 ? p->fast : 0};
@@ -296,7 +297,7 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
     tc_npu_stream_cost cost;
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
     loc->file = job->graph->name;
-    file.fast = -1; /* ExecuTorch has no block for it */
+    file.fast = -1; /* ExecuTorch has no memory for it */
     job->payload = ti_npu_backend_payload(&ctx->arena, &file);
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &p));
     p.fast = own->program.fast > 0 ? own->program.fast : 0;

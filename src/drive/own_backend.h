@@ -9,8 +9,8 @@
 /* From here on the target takes what the back end takes, by its selection. */
 TC_MUST_USE tc_status ti_own_judges(tc_ctx *ctx, tc_compiled *c);
 
-/* Asks it for a region as it is now: region->own.  Where only estimates are made, it says whether it
- * takes the region, and makes nothing. */
+/* Asks it for a region as it is now: region->own.  Where only estimates are made, it reports
+ * whether it takes the region, and generates nothing. */
 TC_MUST_USE tc_status ti_own_ask(tc_ctx *ctx, const tc_compiled *c, tc_region *region);
 
 /* Whether it makes the region. */
@@ -24,24 +24,24 @@ tc_refusal ti_own_refusal(tc_ctx *ctx, const tc_region *region);
 
 /* A graph of the region's machine; TC_OK also where it is refused.
  *
- *   before   region 0 as other programs left it; NULL: it is this one's alone */
+ *   before   region 0 as other programs left it; NULL: it is not shared */
 TC_MUST_USE tc_status ti_own_generate(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g,
                                       const tc_codegen_shared *before, tc_codegen_result *out);
 
-/* A region at point REGION of the road: what is better not cut in tiles (tc_tiles): every
- * way there is is priced.  Where methods have their weights in common, attention in tiles would
- * have some of its own, and must be worth them. */
+/* A region at point REGION of the road: which tilings are better left out (tc_tiles), by pricing
+ * every way.  Where methods share their weights, tiled attention would need its own copies, and
+ * must save more than it costs. */
 TC_MUST_USE tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
                                      unsigned *untiled);
 
-/* What it made of job->graph, as a payload with its figures. */
+/* The stream made of job->graph, as a payload with its figures. */
 TC_MUST_USE tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result *own,
                                   tc_ethosu_job *job);
 
 /* The region's operator that the command at a word comes from; NULL: not known. */
 const tc_node *ti_own_node(const tc_codegen_result *own, size_t word);
 
-/* The same as a text: tc_payload.lines. */
+/* The same as text: tc_payload.lines. */
 tc_bytes ti_own_lines(tc_ctx *ctx, const tc_codegen_result *own);
 
 #endif

@@ -11,7 +11,7 @@
     extern tc_status ti_stage_##function(tc_ctx *ctx, tc_module *module, const tc_job *job);
 #include "passes.def"
 
-/* The words of the table. */
+/* Names of the table's enumerators. */
 enum {
     NONE = 0,
 #define FACT(name, how, doc) name = TC_FACT_##name,
@@ -75,7 +75,7 @@ static tc_status check_needs(tc_ctx *ctx, const tc_module *module, const tc_pass
     return TC_OK;
 }
 
-/* A module before a pass is run over it. */
+/* The state of a module before a pass. */
 typedef struct moment {
     tc_footing footing;
     size_t n_message;
@@ -94,8 +94,8 @@ static void take_moment(tc_ctx *ctx, const tc_module *module, moment *m)
     ti_footing_take(ctx, &m->footing);
 }
 
-/* Whether all nodes stand as they stood.  Those that were not made `anew` may have been changed
- * where they are. */
+/* Whether all nodes are the same as before.  Nodes that were not made `anew` may have been changed
+ * in place. */
 static bool is_same(const tc_module *module, const moment *before, bool *anew)
 {
     bool same = module->n_graph == before->module.n_graph;
@@ -107,7 +107,7 @@ static bool is_same(const tc_module *module, const moment *before, bool *anew)
     return same;
 }
 
-/* With no fact that was not there, and the same nodes: it has been verified then. */
+/* With no new fact and the same nodes the module has been verified already. */
 static bool has_new_facts(const tc_module *module, const moment *before)
 {
     for (size_t i = 0; i < module->n_graph; i++)
@@ -116,8 +116,8 @@ static bool has_new_facts(const tc_module *module, const moment *before)
     return false;
 }
 
-/* The nodes as they stood again, in the place of equal ones that were made anew: these, and all
- * else that the pass has made, go.  Not where it has said something, or left something behind. */
+/* Restores the old nodes in place of equal new ones, which are dropped with all else that the pass
+ * has made.  Not where it has given a message or changed the module itself. */
 static void take_back(tc_ctx *ctx, tc_module *module, const moment *before)
 {
     if (ctx->n_message != before->n_message ||
@@ -131,8 +131,7 @@ static void take_back(tc_ctx *ctx, tc_module *module, const moment *before)
     ti_footing_back(ctx, &before->footing);
 }
 
-/* Each finds the facts it needs, leaves the facts it promises, and hands on what has just been
- * verified. */
+/* Each finds the facts it needs, leaves the facts it promises, and hands on a verified module. */
 static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
                           const tc_job *job, const tc_trace *trace)
 {
@@ -144,7 +143,7 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
     take_moment(ctx, module, &before);
     bool anew;
     TC_TRY(pass->run ? pass->run(ctx, module) : pass->stage(ctx, module, job));
-    uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever is done to a graph */
+    uint32_t breaks = pass->breaks | TC_FACT_LEGAL; /* whatever a pass changes */
     for (size_t i = 0; i < module->n_graph; i++)
         module->graph[i]->facts = (module->graph[i]->facts & ~breaks) | pass->gives;
     bool same = is_same(module, &before, &anew);

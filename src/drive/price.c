@@ -12,7 +12,7 @@ static void free_arena(void *arena)
     ti_arena_free(arena);
 }
 
-/* It grows inside attempts, and is there after them. */
+/* In an arena of its own: it grows inside attempts, and outlives them. */
 static tc_npu_block_memo *new_memo(tc_ctx *ctx)
 {
     tc_arena *arena = tc_new(&ctx->arena, tc_arena);

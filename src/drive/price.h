@@ -12,8 +12,8 @@ typedef struct tc_pricer {
     tc_npu_system system;
 } tc_pricer;
 
-/* By the machine's record, on a system of a description (ini); NULL: as its programs are compiled.
- * *out NULL: nothing is known of its costs. */
+/* For the machine, on a system of a description (ini); NULL: as its programs are compiled. *out
+ * NULL: nothing is known of its costs. */
 TC_MUST_USE tc_status ti_pricer_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                                     const char *system_config, const char *memory_mode,
                                     tc_pricer **out);

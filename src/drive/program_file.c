@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* program_file.c -- what the CPU runs becomes kernels, everything gets its address, and the file is
+/* program_file.c -- what the CPU runs becomes kernels, memory is planned, and the file is
  * written. */
 #include "program_file.h"
 
@@ -8,7 +8,7 @@
 #include "../executorch/cpu_select.h"
 #include "../target/cortexm_call.h"
 
-/* Ports of a graph that are values of another one, by their places in its lists. */
+/* Ports of a graph that are values of another one, by their positions in its lists. */
 static tc_port *ports_for(tc_ctx *ctx, const tc_port *port, size_t n, const tc_val *from,
                           const tc_val *to, size_t n_val)
 {

@@ -13,8 +13,8 @@ typedef struct tc_pte {
     const tc_graph *planned;
 } tc_pte;
 
-/* A program that is one region from its inputs to its outputs: a graph that does nothing but call
- * it, in front of the graphs of `from`. */
+/* A program that is one region from its inputs to its outputs: a graph that only calls it, before
+ * the graphs of `from`. */
 tc_module *ti_program_calling(tc_ctx *ctx, const tc_module *from, const char *target);
 
 /* The program's own graph, not yet in kernels: a copy. */
@@ -30,7 +30,7 @@ typedef struct tc_program_part {
 TC_MUST_USE tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
                                       const tc_trace *trace, tc_pte *out);
 
-/* The region's .tosa as a delegate's payload of its own. */
+/* The region's .tosa as a separate delegate payload. */
 tc_payload ti_program_tosa_payload(tc_ctx *ctx, const tc_compiled *compiled,
                                    const tc_region *region);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* region_sample.c -- see region_sample.h.
  *
- * The program is run once, by the quick kernels, with what its calls read and give as outputs. */
+ * The program is run once, with the fast kernels; operands and results of its calls are outputs. */
 #include "region_sample.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "model.h"
 
 enum { FEW_NUMBERS = 20000, MANY_NUMBERS = 1 << 25, MOST_INVENTED = 256 << 20 };
-enum { MOST_ODD = 2 }; /* samples that calibration has set aside */
+enum { MOST_ODD = 2 }; /* samples that calibration has excluded */
 enum { SEEN = 6 };     /* at most, of samples that it has seen */
 enum { UNSEEN = 8 };   /* at least, of those that it has not */
 
@@ -35,17 +35,18 @@ static int64_t numbers_of(const tc_graph *g)
     return numbers;
 }
 
-/* How many of n samples what is written is run on, those that were set aside not counted.  A
+/* On how many of n samples the written program is run, those that were excluded not counted.  A
  * calibration runs the model some 2 n + 3 min(n, 64) + 2 min(n, 32) times, and this three times for
- * each: less than a twentieth of that from 32 samples on.  Of a program that makes few numbers, runs
- * are nothing beside getting it ready: it has all that there is room for. */
+ * each: less than a twentieth of that from 32 samples on.  For a program with few elements runs
+ * cost nothing compared with preparing it: all that there is room for are run. */
 static size_t enough_of(const tc_graph *g, size_t n)
 {
     size_t most = numbers_of(g) < FEW_NUMBERS ? n : 1 + n / 32;
     return most < SEEN ? most : SEEN;
 }
 
-/* The same of the n samples that it has not seen, of which the figure is: MANY_NUMBERS in all. */
+/* The same for the n samples that it has not seen, on which the figure is measured: MANY_NUMBERS
+ * elements in all. */
 static size_t enough_unseen(const tc_graph *g, size_t n)
 {
     size_t most = (size_t)(MANY_NUMBERS / (numbers_of(g) + 1));
@@ -80,7 +81,7 @@ static float reach_of(tc_tensor t)
     return ends.lo > ends.hi ? 0 : fmaxf(-ends.lo, ends.hi);
 }
 
-/* One that reaches far beyond the others in an input is as odd as if calibration had seen it. */
+/* A sample whose range in an input is far beyond the others counts as an outlier. */
 static void find_odd(tc_ctx *ctx, const tc_graph *g, tc_compiled *c)
 {
     float reach[TC_GIVEN];
@@ -95,8 +96,8 @@ static void find_odd(tc_ctx *ctx, const tc_graph *g, tc_compiled *c)
     }
 }
 
-/* Of those that calibration has not seen, some spread over them, and some of those that it set
- * aside; in the order of the data. */
+/* Of those that calibration has not seen, some spread over them, and some of those that it
+ * excluded; in the order of the data. */
 static tc_status read_unseen(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
                              tc_compiled *c)
 {
@@ -116,8 +117,8 @@ static tc_status read_unseen(tc_ctx *ctx, const tc_graph *g, const tc_samples *s
     return TC_OK;
 }
 
-/* The first sample, some more spread over the data, and some of those that were set aside; in the
- * order of the data.  A program that remembers is given the first ones, one after the other. */
+/* The first sample, some more spread over the data, and some of those that were excluded; in the
+ * order of the data.  A program with state is given the first ones, one after the other. */
 static tc_status read_seen(tc_ctx *ctx, const tc_graph *g, const tc_samples *samples,
                            tc_compiled *c)
 {
@@ -135,7 +136,7 @@ static tc_status read_seen(tc_ctx *ctx, const tc_graph *g, const tc_samples *sam
     return TC_OK;
 }
 
-/* Numbers of another size: as many as there are, from the beginning again where they end. */
+/* Elements for another size: as many as there are, from the beginning again where they end. */
 static void wrap(tc_tensor from, tc_tensor to)
 {
     int64_t n = tc_type_count(to.type), at[TC_MAX_RANK] = {0};
@@ -150,7 +151,7 @@ static void wrap(tc_tensor from, tc_tensor to)
     }
 }
 
-/* What the model was run on at the size of its data, cut or repeated to this one. */
+/* The sample at the size of its data, cropped or repeated to this one. */
 static void wrap_samples(tc_ctx *ctx, const tc_graph *g, const tc_compiled *first, tc_compiled *c)
 {
     c->given.n = first->given.n < UNSEEN ? first->given.n : UNSEEN;
@@ -215,9 +216,9 @@ void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled
     ti_trial_end(ctx, &trial);
 }
 
-/* ---- what the regions are handed ---- */
+/* ---- inputs of the regions ---- */
 
-/* Where a value comes out of the program that is run; outputs grow by those that do not yet. */
+/* Which output of the program that is run has a value; outputs grow by those that have none yet. */
 static size_t place_of(tc_graph *g, size_t *place, tc_val v)
 {
     if (!place[v]) {
@@ -297,7 +298,7 @@ void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c)
 
 /* ---- the program around them ---- */
 
-/* The call goes; its results are inputs now. */
+/* The call is removed; its results are inputs now. */
 static void hand_in(tc_graph *g, const tc_node *call)
 {
     size_t n = 0;

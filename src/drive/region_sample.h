@@ -6,22 +6,22 @@
 
 #include "driver.h"
 
-/* Keeps some samples of the calibration data, or invented ones, in c->given: what is written is run
- * on them.  Data that cannot be read is told of by those who need it. */
+/* Keeps some samples of the calibration data, or invented ones, in c->given: the written program is
+ * run on them.  Data that cannot be read is reported by whoever needs it. */
 void ti_take_samples(tc_ctx *ctx, const tc_compile_request *request, tc_compiled *c);
 
-/* Runs the program on the first of them, its regions in the TOSA form: what each is handed, and what it
- * should give, stay with it.  A region that has samples keeps them; where the program does not run
- * on the sample, regions have none. */
+/* Runs the program on the first of them, its regions in the TOSA form: the inputs of each region,
+ * and the outputs that it should give, stay with it.  A region that has samples keeps them; where
+ * the program does not run on the sample, regions have none. */
 void ti_hand_samples(tc_ctx *ctx, const tc_compiled *c);
 
-/* A copy of `written`, a form of c->module, in which nothing calls a region: what these should give
- * is handed in behind the inputs, and what they would be handed comes out behind the outputs.
- * in: all of its inputs on the first sample.  NULL: that is not known of every region. */
+/* A copy of `written`, a form of c->module, without calls of regions: what these should give are
+ * further inputs, after the program's, and their operands further outputs, after the program's. in:
+ * all of its inputs on the first sample.  NULL: that is not known of every region. */
 tc_module *ti_without_regions(tc_ctx *ctx, const tc_compiled *c, const tc_module *written,
                               const tc_tensor **in);
-/* Whether its outputs, of which `out` is the first behind the program's, are what the regions were
- * handed: then the others are those of `written`. */
+/* Whether these further outputs, of which `out` is the first, are the regions' inputs: then the
+ * program's outputs are those of `written`. */
 bool ti_handed_the_same(const tc_compiled *c, const tc_tensor *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* regions.c -- the typed program is split, and each region walks its own road from REGION to LEGAL,
+/* regions.c -- the typed program is split, and each region takes its own road from REGION to LEGAL,
  * alone in a module. */
 #include "driver.h"
 #include "own_backend.h"
@@ -49,7 +49,7 @@ tc_node *ti_call_of(const tc_graph *g, const char *name)
     return NULL;
 }
 
-/* What the program hands to a region on each sample. */
+/* The inputs of a region on each sample. */
 static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *module,
                           const char *name, tc_tensor **in)
 {
@@ -61,8 +61,8 @@ static void region_inputs(tc_ctx *ctx, const tc_checker *main, const tc_module *
     }
 }
 
-/* Inputs that nobody reads any more go, before a command stream is made; a checker goes on without
- * them. */
+/* Drops inputs that nothing reads any more, before a command stream is made; a checker continues
+ * without them. */
 static void drop_inputs(tc_ctx *ctx, const tc_compiled *c, tc_region *region, tc_checker *checker)
 {
     if (c->target.machine->packing != TC_PACKED_STREAM)
@@ -72,7 +72,7 @@ static void drop_inputs(tc_ctx *ctx, const tc_compiled *c, tc_region *region, tc
         region_inputs(ctx, c->work.checker, c->module, region->name, checker->in);
 }
 
-/* Typed rewrites, the rules, then what can be said simpler in TOSA; then the back end of Ethos-U is
+/* Typed rewrites, the rules, then simplifications in TOSA; then the back end of Ethos-U is
  * asked. */
 static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region,
                               const tc_trace *trace, tc_checker *checker,
@@ -86,7 +86,7 @@ static tc_status lower_region(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regio
     return ti_own_ask(ctx, c, region);
 }
 
-/* The same, each rule beside its node and each pass beside what was before. */
+/* The same, each rule compared with its node and each pass with the program before it. */
 static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_region *region)
 {
     tc_tensor *in[TC_CHECK_SAMPLES];
@@ -122,7 +122,7 @@ void ti_drop_inputs(tc_ctx *ctx, const tc_module *module, tc_graph *g)
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
-/* What the region is given stays with it, for its command stream. */
+/* The region's inputs stay with it, for its command stream. */
 static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
 {
     tc_tensor *in[TC_CHECK_SAMPLES];
@@ -135,7 +135,7 @@ static void keep_samples(tc_ctx *ctx, const tc_compiled *c, tc_region *region)
     }
 }
 
-/* The model's nodes that the region is made of, each once, in order. */
+/* The model's nodes that the region was made from, each once, in order. */
 static void name_nodes(tc_ctx *ctx, const tc_graph *g, tc_region *region)
 {
     tc_map seen;
@@ -201,7 +201,7 @@ static tc_status split_program(tc_ctx *ctx, tc_compiled *c, const tc_trace *trac
     return ti_road_run(ctx, c->module, TC_AT_WHOLE, TC_AT_SPLIT, &job, trace);
 }
 
-/* Branches that an input of one number decides keep both their graphs, on the CPU. */
+/* Branches whose condition is an input of one element keep both their graphs, on the CPU. */
 static void say_steered(tc_ctx *ctx, const tc_compiled *c)
 {
     const tc_graph *g = ti_main(c->module);

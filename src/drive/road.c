@@ -143,9 +143,9 @@ bool ti_road_when(int which, const tc_job *job, const tc_module *module)
     return conditions[which](job, module);
 }
 
-/* ---- walking ---- */
+/* ---- running it ---- */
 
-/* What holds of every model that is read. */
+/* What holds for every model that is read. */
 static void begin(tc_module *module)
 {
     for (size_t i = 0; i < module->n_graph; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* road.h -- the road from a model to a file, walked from one point to another (road.def). */
+/* road.h -- the road from a model to a file, run from one point to another (road.def). */
 #ifndef TC_ROAD_H
 #define TC_ROAD_H
 
@@ -36,11 +36,11 @@ extern const tc_road_row tc_road_conditions[TC_WHEN_COUNT];
 /* Whether the step in a row runs where these conditions hold. */
 bool ti_road_takes(size_t row, const bool holds[TC_WHEN_COUNT]);
 
-/* Whether a condition holds of a program as it is. */
+/* Whether a condition holds for a program as it is. */
 bool ti_road_when(int condition, const tc_job *job, const tc_module *module);
 
-/* Every step between two points whose condition holds.  job: what conditions and stages ask; NULL:
- * there is no target, and nothing is quantized.  Without a target conditions are those of
+/* Every step between two points whose condition holds.  job: parameters of conditions and stages;
+ * NULL: there is no target, and nothing is quantized.  Without a target conditions are those of
  * TOSA-1.0+INT. */
 TC_MUST_USE tc_status ti_road_run(tc_ctx *ctx, tc_module *module, tc_point from, tc_point to,
                                   const tc_job *job, const tc_trace *trace);

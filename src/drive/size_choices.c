@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* size_choices.c -- a model that is wanted at several sizes: a method for each, quantized once. */
+/* size_choices.c -- a model compiled for several sizes: a method for each, quantized once. */
 #include "many_sizes.h"
 
 #include "../ir/verify.h"
 #include "../read/read.h"
 
-/* "forward_seq64_batch2": what is not a letter or digit of a word is left out. */
+/* "forward_seq64_batch2": only letters and digits of a size's name are used. */
 static const char *method_name(tc_ctx *ctx, const tc_module *m, const char *method,
                                const int64_t *value)
 {
@@ -31,7 +31,7 @@ static void choose(const tc_module *m, size_t k, int64_t *value)
     }
 }
 
-/* The first to be compiled is one that data is for, else the largest of all; that data is the first
+/* The first to be compiled is one that has data, else the largest of all; its data is the first
  * part then. */
 static size_t first_choice(const tc_size_choice *choice, size_t n, size_t n_size,
                            tc_sized_data *part, size_t n_part)
@@ -100,7 +100,7 @@ const tc_module *ti_ready_at(tc_ctx *ctx, const tc_compile_request *request,
     tc_compile_request r = *request;
     tc_module *ready = NULL;
     r.data.only_if_needed = false;
-    tc_hold hold = ti_hold_begin(ctx); /* what there is to say is said at the first size */
+    tc_hold hold = ti_hold_begin(ctx); /* messages are given at the first size */
     tc_status status = ti_read_at(ctx, m, value, &r.module);
     if (status == TC_OK)
         status = ti_compile_ready(ctx, &r, &ready);

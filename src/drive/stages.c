@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stages.c -- the stages as passes: what passes.def names with STAGE().
  *
- * Each is the one function of its folder that does the work, given what it needs from the job. */
+ * Each calls the one function of its folder that does the work, with its parameters from the
+ * job. */
 #include "../lower/shaders.h"
 #include "passes.h"
 

@@ -12,11 +12,11 @@ typedef struct costing {
     const tc_compile_request *request;
     const tc_compiled *c;
     tc_pricer *pricer;
-    size_t most_left, most_regions; /* of the first program that was asked about */
+    size_t most_left, most_regions; /* of the first program that was priced */
     bool asked;
 } costing;
 
-/* Fewer nodes on the target, or more pieces, are no saving. */
+/* Fewer nodes on the target, or more pieces, are not a saving. */
 static bool runs_as_much(costing *k, const tc_compiled *t)
 {
     if (!k->asked) {

@@ -6,7 +6,7 @@
 
 #include "driver.h"
 
-/* of NULL in *out: nothing is known of the target's costs.  c: the program that is being compiled,
+/* out->of NULL: nothing is known of the target's costs.  c: the program that is being compiled,
  * with its target; both must last as long as *out. */
 TC_MUST_USE tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request,
                                     const tc_compiled *c, tc_quant_cost *out);

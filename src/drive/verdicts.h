@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* verdicts.h -- what was decided by cycles while regions were made, for reports: regions in tiles or in
- * one piece (own_backend.c), operations in other forms (codegen/form.def). */
+/* verdicts.h -- what was decided by cycles while regions were made, for reports: tilings of regions
+ * (own_backend.c), forms of operations (codegen/form.def). */
 #ifndef TC_VERDICTS_H
 #define TC_VERDICTS_H
 
@@ -8,8 +8,8 @@
 
 typedef struct tc_verdict {
     const char *form, *region;
-    const tc_node *node; /* one of the operations; NULL: it is of the whole region, */
-    const char *shape;   /* and what it makes: "" */
+    const tc_node *node; /* one of the operations; NULL: the whole region is meant, */
+    const char *shape;   /* and the type of its result, or "" */
     size_t places;
     double without, with; /* cycles of all of them, or of the region */
     bool taken;
@@ -21,7 +21,7 @@ typedef struct tc_verdicts {
     size_t n, cap;
 } tc_verdicts;
 
-/* By the machine's record; NULL: nothing is known of its costs. */
+/* For the machine; NULL: nothing is known of its costs. */
 TC_MUST_USE tc_status ti_verdicts_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                                      const char *system_config, const char *memory_mode,
                                      tc_verdicts **out);

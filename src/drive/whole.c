@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* whole.c -- a program that is TOSA already: one region, which joins its road at TOSA. */
+/* whole.c -- a program that is TOSA already: one region, which enters its road at TOSA. */
 #include "checker.h"
 #include "driver.h"
 #include "own_backend.h"
@@ -8,8 +8,8 @@
 
 #include "../ir/rewrite.h"
 
-/* Its first operator says so; of constants alone, which the CPU can hold as well, the file that it was
- * read from. */
+/* By its first operator; for constants alone, which the CPU can hold as well, by the file that it
+ * was read from. */
 bool ti_is_tosa(const tc_compiled *c)
 {
     const tc_graph *g = ti_main(c->module);
@@ -41,8 +41,8 @@ static bool reads_all_inputs(tc_ctx *ctx, const tc_graph *g)
     return all;
 }
 
-/* What the program is given stays with its region, for the command stream, and is what a checker
- * goes on with.  given: by sample and input of the program. */
+/* The program's inputs stay with its region, for the command stream; a checker continues with them.
+ * given: by sample and input of the program. */
 static void keep_inputs(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *given,
                         tc_checker *checker)
 {
@@ -60,8 +60,8 @@ static void keep_inputs(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *giv
     }
 }
 
-/* Command streams: the program keeps its inputs and calls a region that has only those which
- * somebody reads. */
+/* Command streams: the program keeps its inputs and calls a region that has only those which are
+ * read. */
 static void set_apart(tc_ctx *ctx, tc_compiled *c)
 {
     tc_module *region = c->region->module;

@@ -11,8 +11,9 @@
 TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
 
 /* A module in the TOSA form as a TOSA flatbuffer, of the oldest version that has what is in it
- * (ti_tosa_minor), byte for byte the same on every run.  The bytes live as long as the context; on failure a message has been given.  Whether the graph keeps
- * TOSA's rules is the judge's business (target/tosa.c). */
+ * (ti_tosa_minor), byte for byte the same on every run.  The bytes live as long as the context; on
+ * failure a message has been given.  Whether the graph keeps TOSA's rules is checked elsewhere
+ * (target/tosa.c). */
 TC_MUST_USE tc_status ti_emit_tosa(tc_ctx *ctx, const tc_module *module, tc_bytes *out);
 
 /* The program of a module in the TOSA form as a VGF file: a SPIR-V graph, its constants and its
@@ -41,7 +42,8 @@ typedef struct tc_payload {
     tc_bytes lines; /* likewise "tosac.lines.N": a text with a line of word, node, target, module
                        and location, tab-separated, for each command of a stream that begins another
                        operator */
-    tc_bytes within; /* what `bytes` is a piece of, and other payloads too; no bytes: of nothing */
+    tc_bytes within; /* the buffer that `bytes` is a piece of, shared with other payloads; no bytes:
+                        none */
 } tc_payload;
 
 typedef struct tc_emit_method {

@@ -17,7 +17,7 @@ typedef struct segments {
     uint64_t end;
 } segments;
 
-/* An equal payload from before serves again. */
+/* An equal earlier payload is reused. */
 static uint32_t add_segment(tc_pte_emitter *e, segments *s, segment one)
 {
     for (size_t i = 0; one.bytes.size && i < s->n; i++)

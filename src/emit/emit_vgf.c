@@ -116,7 +116,7 @@ static tc_status write_graph(tc_ctx *ctx, const tc_graph *g, const tc_vgf_pool *
     return ti_vgf_write(ctx, g->module->file, &vgf, out);
 }
 
-/* What is of TOSA 1.1 still, by the judge's words. */
+/* What is still of TOSA 1.1, by the rules in target/. */
 static tc_status refuse_newer(tc_ctx *ctx, const tc_module *module)
 {
     tc_module older = *module;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ethosu.h -- Ethos-U command streams: how they are asked for and what comes of it. */
+/* ethosu.h -- Ethos-U command streams: options and results. */
 #ifndef TC_ETHOSU_H
 #define TC_ETHOSU_H
 
@@ -7,7 +7,7 @@
 
 typedef struct tc_ethosu_options {
     bool products;             /* U55 and U65: weight streams made from activations */
-    bool share_weights;        /* methods of a .pte have region 0 in common */
+    bool share_weights;        /* methods of a .pte share region 0 */
     const char *ini;           /* NULL: the built-in ones */
     const char *system_config; /* NULL: the target's */
     const char *memory_mode;
@@ -17,7 +17,7 @@ typedef struct tc_ethosu_options {
 } tc_ethosu_options;
 
 /* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
- * what it is expected to take. */
+ * its expected cost. */
 typedef struct tc_ethosu_job {
     const tc_graph *graph;
     tc_bytes tosa;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pte_values.c -- a program's table of values.  Numbers and lists are written once, however often
+/* pte_values.c -- a program's table of values.  Scalars and lists are written once, however often
  * they are used; so are constants with the same bytes. */
 #include "emit_pte.h"
 

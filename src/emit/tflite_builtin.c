@@ -71,7 +71,7 @@ void ti_tfw_settle_shifts(tc_tfw *e)
     }
 }
 
-/* The operands of the node, in front of `more` others. */
+/* The operands of the node, before `more` others. */
 static tc_tfw_op *on_operands(tc_tfw *e, const tc_node *node, const tc_tflm_row *row, int more)
 {
     int64_t *in = tc_new_n(&e->ctx->arena, int64_t, (size_t)node->n_in + 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_file.h -- a TensorFlow Lite model about to be written: what its tables say, in plain records.
+/* tflite_file.h -- a TensorFlow Lite model about to be written: what its tables say, in plain
+ * records.
  *
  * tflite_ops.c makes it of a program; emit_tflite.c puts the file together. */
 #ifndef TC_TFLITE_FILE_H
@@ -22,7 +23,7 @@ typedef struct tc_tfw_tensor {
     bool constant;
     int64_t shift; /* of the tensor whose codes these are, or 128 more or less: its number + 1; or 0 */
     tc_bytes data;  /* of a constant */
-    int64_t offset; /* in the arena; -1: TFLM places it, or it is a constant */
+    int64_t offset; /* in the arena; -1: TFLM allocates it, or it is a constant */
 } tc_tfw_tensor;
 
 /* A field of an operator's options: a byte, a number of 32 bits, a float. */

@@ -3,7 +3,7 @@
  * stay whole, names and scales of tensors, signatures and metadata. */
 #include "tflite_ops.h"
 
-/* The reader has seen what it needed of the file; what is copied is more. */
+/* The reader has checked what it needed of the file; what is copied is more. */
 static tc_status broken(const tc_tfw *e, const tc_loc *loc)
 {
     const char *error = e->source->fb.error;
@@ -148,7 +148,7 @@ static void keep_identity(tc_tfw *e, tc_fb_table from, tc_tfw_op *op)
     op->custom_options = record_of(s, from);
 }
 
-/* What the firmware must bring itself. */
+/* What the firmware must provide itself. */
 static void say_missing(tc_tfw *e, const tc_node *node, int code)
 {
     const tc_attr_tflite_op *a = node->attr;

@@ -107,8 +107,8 @@ static const char *name_of(tc_tfw *e, tc_val v)
                        : ti_text_format(&e->ctx->arena, "value_%" PRIu32, v);
 }
 
-/* As the file has it that it comes from: its buffers are called GRAPH:TENSOR.  TFLM starts variables
- * of int8 at their zero point, so that they have one. */
+/* As the file has it that it comes from: its buffers are called GRAPH:TENSOR.  TFLM starts
+ * variables of int8 at their zero point, so that they have one. */
 static void describe_variable(tc_tfw *e, const tc_value *v, tc_tfw_tensor *t)
 {
     static const double one = 1;

@@ -2,8 +2,7 @@
 /* vgf_cut.c -- a program whose operators of TOSA are between shaders, as a VGF file of several
  * segments is read: the operators become calls again, as vgf_program.c has them.
  *
- * A step is even for operators and odd for shaders and calls: the least that is past the steps of
- * all
+ * A step is even for operators and odd for shaders and calls: the least after the steps of all
  * operands, the same step for operators that read each other.  The operators of one step are one
  * graph, since nothing between them depends on a shader.  Dead code is dropped. */
 #include "vgf_graph.h"

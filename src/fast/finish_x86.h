@@ -19,7 +19,7 @@ TC_AVX2 TC_INLINE __m256i ti_load256(const void *p)
 TC_AVX512 TC_INLINE void ti_put512(void *p, __m512i v) { _mm512_storeu_si512(p, v); }
 TC_AVX2 TC_INLINE void ti_put256(void *p, __m256i v) { _mm256_storeu_si256((__m256i *)p, v); }
 
-/* The high halves of 64-bit numbers, in turn. */
+/* The high halves of 64-bit elements, interleaved. */
 TC_AVX512 TC_INLINE __m512i ti_highs512(__m512i even, __m512i odd)
 {
     return _mm512_mask_shuffle_epi32(odd, 0x5555, even, _MM_PERM_DDBB);

@@ -52,7 +52,7 @@ struct tc_product {
     tc_depth depthwise;
 };
 
-/* What the plans of a context want. */
+/* How the plans of a context pack weights. */
 typedef struct wishes {
     bool plain; /* no second copy of weights: too many */
     bool wait;  /* they are packed later */
@@ -370,7 +370,7 @@ static bool meets(const window *w, int axis, int64_t o, int64_t t, int64_t *at)
     return to % stride == 0;
 }
 
-/* The border that makes every tap a number of the image. */
+/* The border that makes every tap an element of the image. */
 static void make_border(tc_product *p, const window *w)
 {
     for (int i = 0; i < 3; i++) {

@@ -24,9 +24,9 @@ static inline int64_t ti_packed_columns(const tc_float_level *level, int64_t n)
 
 size_t ti_packed_bytes(const tc_float_level *level, const tc_matrix *b);
 
-/* All groups for products of m rows; m = 0: the rows as they are, for depthwise.  Block by block of TC_GEMM_DEPTH rows, panel by panel: the panel
- * that begins at column j of the block that begins at row q is at q * columns + j * rows of the
- * block. */
+/* All groups for products of m rows; m = 0: the rows as they are, for depthwise.  Block by block
+ * of TC_GEMM_DEPTH rows, panel by panel: the panel that begins at column j of the block that begins
+ * at row q is at q * columns + j * rows of the block. */
 void ti_pack(const tc_float_level *level, const tc_matrix *b, int64_t m, const float *data,
              float *out);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* float_tile.h -- the inner loops of f32 products, for each level of vector instructions.
  *
- * Every result is one accumulator: its terms in order, in blocks of TC_GEMM_DEPTH whose totals are added
- * to the bias, first to last; multiply, then add.  Vectors go across results, so the level, the
- * tiles and the threads do not change a bit: num/gemm.h has the same rule. */
+ * Every result is one accumulator: its terms in order, in blocks of TC_GEMM_DEPTH whose totals
+ * are added to the bias, first to last; multiply, then add.  Vectors go across results, so the
+ * level, the tiles and the threads do not change a bit: num/gemm.h has the same rule. */
 #ifndef TC_FLOAT_TILE_H
 #define TC_FLOAT_TILE_H
 

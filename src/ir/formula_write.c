@@ -106,7 +106,7 @@ static phrase found(const writer *w, tc_val v)
     double number = 0;
     const char *text = "";
     ti_formula_number(w->g, v, &number);
-    for (int digits = 6; digits <= 9; digits++) { /* the f32 that it is beside an f32 */
+    for (int digits = 6; digits <= 9; digits++) { /* until it reads back as the f32 */
         text = ti_text_format(w->arena, "%.*g", digits, number);
         if (strtof(text, NULL) == (float)number)
             break;

@@ -200,7 +200,7 @@ static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor w
 }
 
 /* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which
- * is ln n at most: f32 has it to the last places of those. */
+ * is ln n at most: f32 has it to their last bits. */
 static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor want)
 {
     if (node->op != TC_OP_logsumexp || !ti_is_float(want.type->dtype))
@@ -209,7 +209,7 @@ static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor w
 }
 
 /* A recurrent layer blends values up to 1, or to its initial state: f32 has the result to their
- * last places. */
+ * last bits. */
 static double blend_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
 {
     bool recurrent = (node->op >= TC_OP_lstm && node->op <= TC_OP_rnn_relu_cell);

@@ -40,7 +40,7 @@ tc_val ti_put_clamp(tc_build *lw, tc_val x, double lo, double hi);
 
 /* ---- tables ---- */
 typedef double tc_real_function(double x, const void *user);
-/* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; function.h):
+/* A function of one number, from domain to domain (i8 or i16 to i8, i16 or i32; table_lookup.c):
  * clamped to the result's codes. */
 tc_val ti_put_function(tc_build *lw, tc_val x, const tc_type *from, const tc_type *to,
                        tc_real_function *f, const void *user);

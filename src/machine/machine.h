@@ -30,7 +30,7 @@ typedef struct tc_abilities {
     bool loops;           /* WHILE_LOOP */
     bool reverses_last;   /* REVERSE of the last axis */
     bool scales_operands; /* MAXIMUM and MINIMUM take in any rescale before them */
-    bool reduces_i32;     /* REDUCE_MAX of 32-bit numbers */
+    bool reduces_i32;     /* REDUCE_MAX of 32-bit values */
     bool deep_kernels;    /* CONV3D of kernels deeper than one */
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
     bool rounds_twice;    /* RESCALE in DOUBLE_ROUND, as other kernels on the machine round */
@@ -49,7 +49,7 @@ typedef struct tc_costs {
     bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
 } tc_costs;
 
-/* Which detours around Vela (drive/road.def); ANY: shapes are left as they are, too. */
+/* Which forms suit the machine (drive/road.def); ANY: shapes are left as they are, too. */
 typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
 
 /* C source: the instructions that its kernels may use, each set with those before it. */

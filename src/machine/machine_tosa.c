@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* machine_tosa.c -- no machine: the TOSA file is what is wanted, for any profile.
  *
- * The profile is what the user writes behind TOSA-1.0.  With +u55 the rules keep to what the
+ * The profile is what the user writes after TOSA-1.0.  With +u55 the rules keep to what the
  * smaller Ethos-U have. */
 #include "machine.h"
 

@@ -31,7 +31,7 @@ enum {
     TC_NPU_MICROBLOCKS = 6,
     TC_NPU_BANK = 1024,
     TC_NPU_LUT = 2048,
-    TC_NPU_MEMORIES = 2 /* one behind each port */
+    TC_NPU_MEMORIES = 2 /* one at each port */
 };
 
 /* How long the parts of a machine of one product take; npu/time_*.c have the rules, doc/timing.md what
@@ -99,7 +99,7 @@ typedef struct tc_npu_setup {
 const tc_npu_machine *ti_npu_machine_of(uint32_t config);
 const tc_npu_machine *ti_npu_machine_find(const char *name);
 
-/* Bytes of the memory that tables lie in, and where their first slot is, as a DMA addresses it. */
+/* Bytes of the memory that holds tables, and where their first slot is, as a DMA addresses it. */
 static inline int32_t ti_npu_internal_bytes(const tc_npu_machine *m)
 {
     return m->product == TC_U85 ? TC_NPU_LUT : m->banks * TC_NPU_BANK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* block.h -- blocks of an operation: which fit, and which is chosen.
  *
- * A stream has its output blocks; before there is one they are chosen here, as Vela would: the
+ * A stream has its output blocks; before there is one they are chosen here, by Vela's rule: the
  * block that fetches least per output, of those that fit the machine's memories. */
 #ifndef TC_BLOCK_H
 #define TC_BLOCK_H
@@ -59,7 +59,7 @@ bool ti_npu_block_is_roomy(const tc_npu_machine *machine, const tc_npu_op *op, i
 /* Whether an operation of U85 may use a microblock. */
 bool ti_npu_may_use(const tc_npu_machine *machine, const tc_npu_op *op, int microblock);
 
-/* In which order weights are walked through, and the microblock, as Vela would. */
+/* In which order weights are walked through, and the microblock, by Vela's rule. */
 void ti_npu_set_order(const tc_npu_machine *machine, tc_npu_op *op);
 
 /* The same, and bits of its accumulators, of a kernel operation whose maps, window and scaling are

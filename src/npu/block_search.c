@@ -201,7 +201,7 @@ static void best_of(group *g, const double *weight_bytes)
     if (fits(g))
         best.price = price_of(g);
     choice light = best;
-    if (u85 && op->kind == TC_NPU_KIND_DEPTHWISE) /* a whole plane: Vela comes near to it */
+    if (u85 && op->kind == TC_NPU_KIND_DEPTHWISE) /* a whole plane, near Vela's choice */
         search(g, true, &light);
     g->traffic = more_traffic * light.price.traffic + burst;
     search(g, false, &best);

@@ -4,7 +4,7 @@
  *
  *    time_ops.c     multipliers, output stage, decoding of weights
  *    time_memory.c  SRAM, memories outside
- *    time_line.c    command parser, DMA and kernels side by side, with the waits of the stream
+ *    time_line.c    command parser, DMA and kernels at the same time, with the waits of the stream
  *    time_band.c    how far off a figure may be
  *
  * One model for all: streams of any maker, and candidates of our own back end before there is a

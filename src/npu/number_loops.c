@@ -46,7 +46,7 @@ TC_LANES_BODY outside_body(const int64_t *v, size_t n, int64_t *not_32)
 TC_LANES(static, look_outside, outside_body, (const int64_t *v, size_t n, int64_t *not_32),
          (v, n, not_32))
 
-/* Numbers of 32 bits: (v m + add) >> shift, with what is added to those from 0 up and below. */
+/* Values of 32 bits: (v m + add) >> shift, with what is added to those from 0 up and below. */
 typedef struct quick {
     int64_t m, up, down;
     int shift;

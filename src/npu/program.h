@@ -14,7 +14,7 @@ enum { TC_NPU_DIMS = 6, TC_NPU_REGIONS = 8 };
 
 /* A tensor that the caller fills or reads: dense, channels last. */
 typedef struct tc_npu_tensor {
-    int64_t dim[TC_NPU_DIMS]; /* ones in front */
+    int64_t dim[TC_NPU_DIMS]; /* leading ones */
     int64_t element_bytes;    /* 1, 2, 4, 8 */
     int64_t offset;
     int64_t bytes;

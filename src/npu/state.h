@@ -9,7 +9,7 @@
 #include "scale.h"
 #include "weight_walk.h"
 
-/* Numbers of h x w x c, channels last. */
+/* Elements of h x w x c, channels last. */
 typedef struct tc_npu_array {
     int32_t h, w, c;
     int64_t *v;

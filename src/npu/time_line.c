@@ -110,7 +110,7 @@ void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
         double begin = ti_most(first - *slack, 0), rest = ti_most(all - *slack, begin);
         cycles = ti_most(begin + cycles, rest + cycles / slices);
     }
-    /* The next one's copies have what it leaves of the memory's bandwidth. */
+    /* The next operation's copies have what this one leaves of the memory's bandwidth. */
     int from = s->of_region[0];
     double left = cycles - (t.read[from] + t.written[from]) / s->memory[from].bytes_per_cycle;
     *slack = ti_fewest(own / slices, ti_is_outside(s, from) ? ti_most(left, 0) : own);
@@ -154,7 +154,7 @@ void ti_line_begin(tc_npu_line *l, const tc_npu_machine *m, const tc_npu_system 
     l->now = m->timing->stream_begin * ti_npu_latency(m, s, s->of_region[0]);
 }
 
-/* So many copies, or kernels, may be unfinished from here on. */
+/* A wait: at most op->param copies, or kernels, are unfinished after it. */
 void ti_line_wait(tc_npu_line *l, const tc_npu_op *op)
 {
     size_t n = op->param;
@@ -201,8 +201,8 @@ static double copies_for(const tc_npu_line *l, const tc_npu_op *op)
     return end;
 }
 
-/* A copy under way and what the kernel fetches share the memory's bandwidth: what both would have
- * over it delays both. */
+/* A copy under way and what the kernel fetches share the memory's bandwidth: what both need
+ * beyond it delays both. */
 static double share_outside(tc_npu_line *l, const tc_npu_time *t, double from)
 {
     const tc_npu_port *p = &l->s->memory[l->copying];

@@ -5,16 +5,16 @@
 
 #include "time.h"
 
-enum { LINE_DMAS = 8, LINE_KERNELS = 4 }; /* that are remembered */
+enum { LINE_DMAS = 8, LINE_KERNELS = 4 }; /* how many are kept */
 
 typedef struct tc_npu_line {
     const tc_npu_machine *m;
     const tc_npu_system *s;
     bool made;      /* the list has no waits */
     double now;     /* of the command parser */
-    double copied;  /* the last copy has asked for its bytes */
+    double copied;  /* when the last copy has requested its bytes */
     int copying;    /* from which memory */
-    double fetched; /* so has the last kernel outside */
+    double fetched; /* when the last kernel has, outside */
     double last_kernel, last; /* ends */
     struct tc_line_dma {
         double end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* time_memory.c -- how long memories take for a job: SRAM by words and requests under way, memories
- * outside by latency, requests under way and bandwidth. */
+/* time_memory.c -- how long memories take for a job: SRAM by words and requests in flight, memories
+ * outside by latency, requests in flight and bandwidth. */
 #include "time.h"
 
 enum { BURST = 128 }; /* bytes of a request outside (MAXR 1: 130 B a latency, 4: 506) */
@@ -10,7 +10,7 @@ static double word_of(const tc_npu_machine *m)
     return m->product == TC_U55 ? 8 : 16;
 }
 
-/* Requests that may be unfinished. */
+/* Requests that may be in flight. */
 static double requests_of(int32_t most)
 {
     return most > 0 ? most : 1e6;
@@ -22,7 +22,7 @@ double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memor
            (ti_is_outside(s, memory) ? m->timing->pulse : 1);
 }
 
-/* Bytes outside that weights, or copies, have under way: the buffer's, or what requests carry. */
+/* Bytes outside that weights, or copies, have in flight: the buffer's, or what requests carry. */
 static double flight(const tc_npu_machine *m, const tc_npu_port *p, double words, double share)
 {
     double all = requests_of(p->max_reads) * BURST;
@@ -60,13 +60,13 @@ static bool is_scalar(const tc_npu_job_map *m)
 
 typedef struct traffic {
     double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES];
-    double waits;  /* inputs from outside: requests, by how many of them are under way */
-    double again;  /* of those: what is read again, its room being too small, and hides nowhere */
+    double waits;  /* inputs from outside: requests, over how many are in flight */
+    double again;  /* of those: what is read again for lack of room, and is not hidden */
     double pieces; /* requests of results that go outside */
     bool input;    /* there are any */
 } traffic;
 
-/* Of so many bytes in runs that are contiguous, as many requests as they take. */
+/* Requests for contiguous runs of `run` bytes each. */
 static double requests(double runs, double run)
 {
     return runs * ti_up(run, BURST);

@@ -49,7 +49,7 @@ static double part_u55(const tc_npu_machine *m, const tc_npu_job *j, double taps
     switch (j->work) {
     case TC_WORK_POOL:
         return ti_most(taps, 4) * plane * depth * (m->macs == 32 ? 1 : 4) * wide;
-    case TC_WORK_DEPTHWISE: /* a block of a single unit does not hide the way through it */
+    case TC_WORK_DEPTHWISE: /* a block of a single unit does not hide its latency */
         return ti_up(taps, 4) * depth *
                (ti_most(weights, 4 * plane * wide) + (plane <= blocks ? 2 * blocks : 0));
     default:

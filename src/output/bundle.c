@@ -108,7 +108,7 @@ static tc_status from_given(const runner *r, const tc_compiled *c, tc_bundle_sui
     for (size_t k = 0; k < n; k++) {
         const tc_tensor *in = ti_check_taken(r->g, c->given.sample[k], &r->ctx->arena);
         if (c->proof.of && c->proof.refused[k])
-            continue; /* numbers that were invented, and that the model does not take */
+            continue; /* invented values that the model does not take */
         TC_TRY(make_case(r, in, &out->test[out->n_test++]));
     }
     return TC_OK;
@@ -146,7 +146,7 @@ tc_status ti_bundle_make(tc_ctx *ctx, const tc_compiled *c, tc_bytes program, tc
     return ti_emit_bundle(ctx, &bundle, out);
 }
 
-/* ---- holding a program to its vectors ---- */
+/* ---- checking a program against its vectors ---- */
 
 static const double RTOL = 1e-5, ATOL = 1e-8; /* those of ExecuTorch's own check */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core_part.c -- an Ethos-U with a Cortex-M beside it.
+/* core_part.c -- an Ethos-U with a Cortex-M next to it.
  *
- * The program is split for the Ethos-U first.  What that leaves, between its regions, is split once
- * more for the core, where every call of a region stays as it is:
+ * The program is split for the Ethos-U first.  What it leaves, between its regions, is split again
+ * for the core; every call of a region stays as it is:
  *
  *     x -> [region_0] -> argsort, gather -> [region_1] -> y      Ethos-U and typed operators
  *     x -> [region_0] -> [core_0]        -> [region_1] -> y      calls alone */

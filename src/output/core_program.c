@@ -5,7 +5,7 @@
 #include "../lower/lower.h"
 #include "../drive/model.h"
 
-/* What C has of TOSA beside the core's own integers. */
+/* What C has of TOSA in addition to the core's own integers. */
 #define FLOATS "TOSA-1.0+INT+FP+int16+int4+doubleround+inexactround+cf+dynamic"
 
 typedef struct joiner {
@@ -14,7 +14,7 @@ typedef struct joiner {
     tc_module *module; /* a copy of what was compiled, */
     tc_graph from;     /* its program, */
     tc_graph *to;      /* and what that becomes */
-    tc_val *now;       /* by value of the program: what stands for it */
+    tc_val *now;       /* by value of the program: its replacement */
     tc_core_program *out;
     size_t *place; /* by input: which of the program's it is */
 } joiner;
@@ -41,13 +41,14 @@ static bool is_read(const tc_graph *g, tc_val v)
     return false;
 }
 
-/* In which type a node reads an input: that which it converts it to, where it does. */
+/* The type in which a node reads an input: the one it converts it to, where it does. */
 static const tc_type *taken_as(const tc_graph *g, const tc_node *node, tc_val input)
 {
     return ti_type_of(g, converts(g, node) ? node->out[0] : input);
 }
 
-/* In which type all that reads an input takes it; NULL: in several, or nothing reads it. */
+/* The type in which everything that reads an input takes it; NULL: there are several, or nothing
+ * reads it. */
 static const tc_type *one_type(const tc_graph *g, tc_val input)
 {
     const tc_type *type = NULL;
@@ -69,14 +70,14 @@ static bool comes_converted(const tc_graph *g, tc_val input)
     return !ti_is_float(ti_type_of(g, input)->dtype) || one_type(g, input);
 }
 
-/* At an end of the program: of an input, or of what goes to outputs alone. */
+/* At an end of the program: of an input, or of a value that only outputs read. */
 static bool is_end(const tc_graph *g, const tc_node *node)
 {
     return converts(g, node) && ((is_input(g, node->in[0]) && comes_converted(g, node->in[0])) ||
                                  !is_read(g, node->out[0]));
 }
 
-/* What the codes of a port stand for, where the file says it beside plain integers. */
+/* What the codes of a port stand for, where the file says it for plain integers. */
 static const tc_quant *codes_of(const tc_module *m, tc_val v, bool output)
 {
     const tc_port *port = output ? m->signature.out : m->signature.in;
@@ -88,7 +89,7 @@ static const tc_quant *codes_of(const tc_module *m, tc_val v, bool output)
 
 /* ---- inputs ---- */
 
-/* Input i of the program in a type: the one that is there, or one more. */
+/* Input i of the program in a type: an existing one, or a new one. */
 static tc_val input_as(joiner *j, size_t i, const tc_type *type)
 {
     tc_graph *g = j->to;
@@ -102,7 +103,7 @@ static tc_val input_as(joiner *j, size_t i, const tc_type *type)
     return ti_graph_input(g, type, name);
 }
 
-/* An input as all that reads it takes it: codes, where they convert it first. */
+/* An input in the type that all its readers take: codes, where they convert it first. */
 static void take_converted(joiner *j, size_t i)
 {
     const tc_graph *g = &j->from;
@@ -115,7 +116,7 @@ static void take_converted(joiner *j, size_t i)
     }
 }
 
-/* Every input of the model, in its order; one that is not used is there as the model has it. */
+/* Every input of the model, in its order; an unused one keeps the model's type. */
 static void take_inputs(joiner *j)
 {
     const tc_graph *g = &j->from;
@@ -139,7 +140,7 @@ static tc_val value_of(joiner *j, tc_val v)
     return old ? j->now[v] : TC_NONE;
 }
 
-/* The node of a graph once more, for values that have been named in `now`. */
+/* A copy of a node of a graph, its operands by `now`. */
 static void copy_node(joiner *j, const tc_graph *g, const tc_node *node, tc_val *now)
 {
     tc_node *copy = ti_graph_add(j->to, node->op, node->attr, node->in, node->n_in, node->n_out,
@@ -227,7 +228,7 @@ static const tc_attr_tosa_variable *variable_of(joiner *j, size_t i)
     return attr;
 }
 
-/* Declared and read in front; written behind all. */
+/* Declared and read first; written last. */
 static void read_buffers(joiner *j, const tc_attr_tosa_variable **attr)
 {
     for (size_t i = 0; i < j->from.n_mutation; i++) {
@@ -250,7 +251,7 @@ static void write_buffers(joiner *j, const tc_attr_tosa_variable *const *attr)
 
 /* ---- outputs ---- */
 
-/* What stands for output i. */
+/* What output i is replaced by. */
 static tc_val output_of(joiner *j, size_t i)
 {
     tc_val v = j->from.out[i];
@@ -303,7 +304,8 @@ static bool has_floats(const tc_graph *g)
     return false;
 }
 
-/* What no region has, between them, as regions of floats; conversions at the program's ends aside. */
+/* What is in no region, between regions, as regions of floats; conversions at the program's ends
+ * excepted. */
 static tc_status lower_floats(tc_ctx *ctx, const tc_compiled *c, tc_core_program *out)
 {
     size_t failed;

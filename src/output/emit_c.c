@@ -29,7 +29,8 @@ static const char *upper(tc_ctx *ctx, const char *name)
 
 /* ---- borders ---- */
 
-/* How the value is quantized behind the border: its reader's, or its maker's, other side. */
+/* The quantization of the value past the border: the other type of the node that reads it, or makes
+ * it. */
 static const tc_quant *quant_of(const tc_graph *g, tc_val v, bool output)
 {
     const tc_node *def = output ? ti_def(g, v) : NULL;
@@ -43,7 +44,7 @@ static const tc_quant *quant_of(const tc_graph *g, tc_val v, bool output)
     return NULL;
 }
 
-/* What the numbers of a port are to the caller: behind the type, in its comment. */
+/* What the elements of a port are to the caller: after the type, in its comment. */
 static const char *meaning(const tc_type *t, const tc_quant *q, bool output)
 {
     if (!q || q->count != 1)
@@ -113,7 +114,7 @@ static needs needs_of(const tc_compiled *c, const tc_pte_method *m)
     return n;
 }
 
-/* What serves both. */
+/* What all methods share. */
 static needs larger(needs a, needs b)
 {
     return (needs){a.planned > b.planned ? a.planned : b.planned,

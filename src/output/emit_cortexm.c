@@ -8,7 +8,7 @@
 #include "core_program.h"
 #include "emit_c.h"
 
-enum { SCRATCH = 1 }; /* the region of a command stream in which tensors lie */
+enum { SCRATCH = 1 }; /* the region of a command stream that holds tensors */
 
 static tc_status places_of(tc_ctx *ctx, const tc_loc *loc, const tc_npu_tensor *t, size_t n,
                            const int64_t **out)

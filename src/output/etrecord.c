@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* etrecord.c -- see etrecord.h.
  *
- * A debug handle is the number of a node in the export, from 1 on; nodes that are in no export follow.
- * The graph is the export's own, in the older form of the schema that ExecuTorch reads: fields which that does
- * not have are left out, each node gets its name and its handle. */
+ * A debug handle is the number of a node in the export, from 1 on; nodes that are in no export
+ * follow.  The graph is the export's own, in the older form of the schema that ExecuTorch reads:
+ * fields that it does not have are left out, each node gets its name and its handle. */
 #include "etrecord.h"
 
 #include "../base/json_out.h"
@@ -133,7 +133,7 @@ static bool is_program(const char *name)
            (models && ti_text_ends(name, ".json"));
 }
 
-/* No bytes: the model is no export that is at hand. */
+/* No bytes: the model is not an export that is available. */
 static tc_bytes export_of(recorder *r, const tc_compiled *c)
 {
     tc_archive a;
@@ -191,7 +191,7 @@ static void put_delegates(recorder *r, const tc_pte_method *m, tc_json_out *out)
             continue;
         ti_json_open(out, number(r, k), '{');
         ti_json_put_text(out, "name", m->delegate[m->step[k].what].id);
-        ti_json_open(out, "delegate_map", '{'); /* no event of a delegate of ours names a part of it */
+        ti_json_open(out, "delegate_map", '{'); /* no event of our delegates names a part of it */
         ti_json_close(out, '}');
         ti_json_close(out, '}');
     }

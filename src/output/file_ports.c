@@ -9,7 +9,7 @@ typedef struct ports {
     const tc_compiled *c;
     const tc_graph *main;
     const tc_node *call;
-    tc_graph *region;     /* a clone, whose lists are made again */
+    tc_graph *region;     /* a clone, whose lists are rebuilt */
     const tc_val *was_in, *was_out; /* the lists that it had */
     tc_val *operand, *result; /* of the call, by port of the region */
     size_t n_operand, n_result;
@@ -40,7 +40,7 @@ static tc_val origin(const tc_graph *g, tc_val v)
     return v;
 }
 
-/* IDENTITY takes the type, by the judge's word. */
+/* Whether IDENTITY takes the type, by the TOSA rules. */
 static bool has_type(const ports *p, const tc_type *type)
 {
     tc_trial trial;
@@ -56,7 +56,7 @@ static bool has_type(const ports *p, const tc_type *type)
     return status == TC_OK;
 }
 
-/* A command stream has what it reads and writes, once, and no more. */
+/* A command stream has only what it reads and writes, each once. */
 static bool is_stream(const ports *p)
 {
     return p->c->target.machine->packing == TC_PACKED_STREAM;
@@ -144,7 +144,7 @@ static void put_output(ports *p, tc_val outer, tc_val inner)
     p->result[p->n_result++] = outer;
 }
 
-/* What a call gives besides outputs of the program, a buffer's new numbers, comes after them. */
+/* What a call gives besides outputs of the program, a buffer's new contents, comes after them. */
 static void put_outputs(ports *p)
 {
     const tc_graph *main = p->main;
@@ -178,7 +178,7 @@ static void clear_ports(ports *p, tc_graph *g)
     p->inside = tc_new_n(&p->ctx->arena, tc_val, p->main->n_in + 1);
 }
 
-/* The program's call as the region is now: of the copy, which is looked at and not run. */
+/* The program's call for the region as it is now: in the copy, which is inspected and not run. */
 static void widen_call(const ports *p, tc_node *call)
 {
     call->in = p->operand;

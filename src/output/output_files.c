@@ -69,13 +69,13 @@ static bool is_raw(tc_output kind, const char *path)
     return kind == TC_OUTPUT_STREAM && path && ti_text_ends(path, raw);
 }
 
-/* X_vela.npz of a region. */
+/* The region's stream in the format of Vela's X_vela.npz. */
 static tc_status make_raw(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_bytes *out)
 {
     tc_npu_program program;
     TC_TRY(ti_npu_read_backend(ctx, &(tc_loc){.file = c->module->file}, c->payload[i].bytes,
                                &program));
-    program.fast = c->jobs[i].fast_scratch; /* which the payload need not say */
+    program.fast = c->jobs[i].fast_scratch; /* the payload need not contain it */
     *out = ti_npu_write_npz(&ctx->arena, &program);
     return TC_OK;
 }
@@ -96,8 +96,8 @@ static tc_status make_stream(tc_ctx *ctx, tc_compiled *c, const char *path)
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
 }
 
-/* Without each region's .tosa, where it is not asked for; with the lines of its commands, where places
- * are kept. */
+/* Without each region's .tosa, where it is not asked for; with the lines of its commands, where
+ * locations are kept. */
 static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa)
 {
     tc_payload *copy = ti_arena_copy(&ctx->arena, c->payload, c->n_region * sizeof *copy);
@@ -110,7 +110,7 @@ static tc_payload *payloads_of(tc_ctx *ctx, const tc_compiled *c, bool keep_tosa
     return copy;
 }
 
-/* Region 0 that the methods have in common: the last region's; none: they have not. */
+/* Region 0 that the methods share: the last region's; none: they do not share it. */
 static tc_bytes common_weights(const tc_compiled *last)
 {
     for (const tc_compiled *m = last; m && m->asked.ethosu.share_weights && last->asked.beside; m = m->asked.beside)
@@ -120,7 +120,7 @@ static tc_bytes common_weights(const tc_compiled *last)
     return (tc_bytes){NULL, 0};
 }
 
-/* Payloads whose region 0 is what the common one begins with become pieces of one, with it. */
+/* Payloads whose region 0 is a prefix of the shared one become pieces of one, with it. */
 static tc_status join_weights(tc_ctx *ctx, const tc_compiled *last, tc_program_part *part, size_t n)
 {
     tc_bytes common = common_weights(last);
@@ -162,7 +162,7 @@ static size_t method_count(const tc_compiled *c)
     return n;
 }
 
-/* A Cortex-M computes the program, or what an Ethos-U beside it leaves. */
+/* A Cortex-M computes the program, or what an Ethos-U next to it leaves. */
 static bool is_for_core(const tc_compiled *c)
 {
     return c->target.machine->packing == TC_PACKED_C || c->target.core;
@@ -281,7 +281,8 @@ static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
     if (is_for_core(c))
         return make_cortexm(ctx, c, path);
     TC_TRY(make_program(ctx, c, false));
-    size_t program = c->written.bytes; /* what lies on the device: not the length of the text */
+    size_t program = c->written.bytes; /* what is stored on the device: not the length of the
+                                          text */
     TC_TRY(ti_emit_c(ctx, c, path ? path : "model.c", c->written.file[0], &source, &header));
     c->written.n_file = 0;
     c->written.bytes = 0;
@@ -334,7 +335,7 @@ const tc_output_kind *ti_output_of(tc_output kind)
     return (size_t)kind < TC_COUNT(kinds) ? &kinds[kind].is : NULL;
 }
 
-/* Numbers among what the model returns have no place in files of tensors alone. */
+/* Scalars among what the model returns cannot be in files of tensors alone. */
 static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
 {
     const tc_module *m = c->module;
@@ -381,7 +382,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     return ti_board_fit(ctx, c, kind);
 }
 
-/* A region's file; with what crosses its borders beside it. */
+/* A region's file; with a file that describes its ports. */
 static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const char *path,
                               bool borders)
 {
@@ -393,7 +394,7 @@ static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const
                              ti_borders_json(ctx, held, &held->region[i]));
 }
 
-/* All of them where the first one goes. */
+/* All of them, named after the first one. */
 static tc_status write_named(tc_ctx *ctx, tc_written *w, const char *path)
 {
     size_t folder = (size_t)(ti_path_last(path) - path);

@@ -20,7 +20,7 @@ static void add_spec(tc_ctx *ctx, tc_payload *p, const char *key, const char *te
     p->n_spec++;
 }
 
-/* The back end has been told how much memory there may be. */
+/* The back end has been given the memory limit. */
 static tc_status fit(tc_ctx *ctx, const tc_ethosu_options *o, const tc_ethosu_job *job)
 {
     int64_t needs = job->scratch + job->fast_scratch;
@@ -41,8 +41,8 @@ static tc_status refuse(tc_ctx *ctx, const tc_region *region)
                : TC_OK;
 }
 
-/* What of the regions' streams: small enough, by the machine's rules, and with the numbers of its
- * TOSA program. */
+/* Checks the regions' streams: small enough, within the machine's rules, and with the results of
+ * the TOSA program. */
 static tc_status streams(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_options *o,
                          tc_payload *out, tc_ethosu_job *job)
 {

@@ -7,8 +7,8 @@
 
 /* One payload for each region, once, into compiled->payload: its .tosa, .vgf or Ethos-U command
  * stream, as the target wants; a command stream has its .tosa with it, and its figures in
- * compiled->jobs.  What the back end does not take goes to the CPU, or is an error: with `strict`, and
- * of a program that is TOSA already.  A stream that fails its check is TC_BUG. */
+ * compiled->jobs.  What the back end does not take goes to the CPU, or is an error: with `strict`,
+ * and of a program that is TOSA already.  A stream that fails its check is TC_BUG. */
 TC_MUST_USE tc_status ti_pack_regions(tc_ctx *ctx, tc_compiled *compiled);
 
 #endif

@@ -20,7 +20,7 @@ static const tc_node *call_of(const tc_compiled *c, const tc_region *region)
 }
 
 /* The types of what crosses the border, in order; plain integers that are an input or an output of
- * the program with what its port knows of them. */
+ * the program get the quantization that its port has. */
 static const tc_type **types_of(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
                                 bool output)
 {
@@ -142,7 +142,7 @@ static size_t length(const tc_json *list)
     return ti_json_is(list, TC_JSON_LIST) ? list->n : 0;
 }
 
-/* The type with the scale that the file says; NULL: it says none, or nonsense. */
+/* The type with the scale in the file; NULL: there is none, or it is invalid. */
 static const tc_type *typed_by(tc_ctx *ctx, const tc_type *t, const tc_json *entry)
 {
     const tc_json *scale = ti_json_get(entry, "scale"), *zero = ti_json_get(entry, "zero_point");
@@ -168,7 +168,7 @@ static const tc_type *typed_by(tc_ctx *ctx, const tc_type *t, const tc_json *ent
     return ti_type_with(ctx, t, &q);
 }
 
-/* Vela's files do not know the axes: those of the region, when they hold as many numbers. */
+/* Files in Vela's format have no axes: those of the region, when the element counts agree. */
 static const tc_type *shaped_by(tc_ctx *ctx, const tc_type *t, const tc_json *entry)
 {
     const tc_json *shape = ti_json_get(entry, "shape");
@@ -208,7 +208,7 @@ static tc_status type_side(const reader *r, tc_graph *g, const tc_val *v, size_t
     return TC_OK;
 }
 
-/* Every tensor has a shape in the list: nobody else need say which axes of extent one there are. */
+/* Every tensor has a shape in the list: it alone says which axes of extent one there are. */
 static bool says_shapes(const tc_json *list)
 {
     for (const tc_json *entry = ti_json_first(list); entry; entry = entry->next)
@@ -262,8 +262,8 @@ static void rename_port(tc_port *port, size_t n, tc_val from, tc_val to)
             port[i].val = to;
 }
 
-/* Between real numbers x and codes: a rescale where types say what codes stand for, else (plain
- * integers, of which the port knows it) an operator that says it itself. */
+/* Between real values x and codes: a rescale where types say what codes stand for, else (plain
+ * integers, whose port says it) an operator with the quantization as attributes. */
 static tc_node *step(tc_ctx *ctx, tc_graph *g, tc_val x, const tc_type *codes, bool plain,
                      bool to_codes)
 {
@@ -279,13 +279,13 @@ static tc_node *step(tc_ctx *ctx, tc_graph *g, tc_val x, const tc_type *codes, b
                         ti_arena_copy(&ctx->arena, &a, sizeof a), &x, 1, 1, NULL);
 }
 
-/* What read the old input reads a step from a new one in float. */
+/* Readers of the old input read a conversion from a new one in float. */
 static void float_input(tc_ctx *ctx, tc_graph *g, size_t i, const tc_type *codes)
 {
     tc_val old = g->in[i];
     const tc_type *t = ti_type_of(g, old);
     tc_val input = ti_graph_input(g, ti_type_make(ctx, TC_f32, t->rank, t->dim), g->val[old]->name);
-    g->n_in--; /* it takes the place of the old one */
+    g->n_in--; /* it replaces the old one */
     g->in[i] = input;
     g->val[input]->index = (int)i;
     tc_node *node = step(ctx, g, input, codes, !t->quant, true);

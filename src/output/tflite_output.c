@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_output.c -- what the CPU runs becomes builtins of TensorFlow Lite Micro, everything gets
- * its place in the arena, and the file is written. */
+/* tflite_output.c -- what the CPU runs becomes builtins of TensorFlow Lite Micro, the arena is
+ * planned, and the file is written. */
 #include "tflite_output.h"
 
 #include "../drive/model.h"
@@ -18,13 +18,13 @@
 
 /* ---- regions ---- */
 
-/* What a region's stream wants of the arena. */
+/* What a region's stream needs of the arena. */
 static tc_status block_of(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_npu_program *p,
                           tc_tflm_block *block)
 {
     const tc_loc loc = {.file = c->module->file};
     TC_TRY(ti_npu_read_backend(ctx, &loc, c->payload[i].bytes, p));
-    p->fast = c->jobs[i].fast_scratch; /* which the payload need not say */
+    p->fast = c->jobs[i].fast_scratch; /* the payload need not contain it */
     *block = (tc_tflm_block){.graph = c->payload[i].graph,
                              .bytes = p->scratch,
                              .in = tc_new_n(&ctx->arena, int64_t, p->n_in + 1),
@@ -52,7 +52,7 @@ static bool is_free(const tc_node *node)
            node->op == TC_OP_reshape || node->op == TC_OP_identity;
 }
 
-/* The operators of the file that stay on the CPU, or parts of them: names + what there was before. */
+/* The operators of the file that stay on the CPU, or parts of them: names + the earlier ones. */
 static const char **left_on_cpu(tc_ctx *ctx, const tc_compiled *c, size_t *n)
 {
     const tc_read_options *o = ti_reading(ctx);
@@ -73,13 +73,13 @@ static const char **left_on_cpu(tc_ctx *ctx, const tc_compiled *c, size_t *n)
     return list;
 }
 
-/* The same model once more, those operators whole. */
+/* The same model again, with those operators whole. */
 static tc_status compile_keeping(tc_ctx *ctx, tc_compiled *c, const char *const *name, size_t n)
 {
     tc_read_options *o = ti_reading(ctx);
     tc_compile_request r = c->request;
     tc_compiled next = {.asked.ethosu = c->asked.ethosu};
-    r.trace = r.faults; /* who was told the first time is gone */
+    r.trace = r.faults; /* the hook of the first time is gone */
     o->keep_unread = true;
     o->keep = name;
     o->n_keep = n;
@@ -157,7 +157,7 @@ static bool same_numbers(const tc_tensor *a, const tc_tensor *b, size_t n)
     return true;
 }
 
-/* Whether every reading gives the same bits: no sum and no function of floats is on the CPU. */
+/* Whether every reading gives the same bits: no sum or function of floats is on the CPU. */
 static bool is_exact(const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++) {
@@ -169,7 +169,7 @@ static bool is_exact(const tc_graph *g)
     return true;
 }
 
-/* The same codes as the file's types have them, which hold scales as f32. */
+/* The same codes in the file's types, which hold scales as f32. */
 static tc_tensor *as_written(tc_arena *arena, const tc_graph *back, const tc_tensor *in)
 {
     tc_tensor *out = tc_new_n(arena, tc_tensor, back->n_in + 1);
@@ -178,7 +178,7 @@ static tc_tensor *as_written(tc_arena *arena, const tc_graph *back, const tc_ten
     return out;
 }
 
-/* The file computes what the program does that it was made of, on the first sample. */
+/* The file computes the same as the program that it was made from, on the first sample. */
 static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflite *made)
 {
     tc_read_options *o = ti_reading(ctx);

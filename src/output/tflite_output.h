@@ -12,7 +12,7 @@ typedef struct tc_tflite {
     const tc_graph *planned;
 } tc_tflite;
 
-/* c is compiled anew where operators of a TFLite file, which stay on the CPU in part, are to stay
+/* c is compiled again where operators of a TFLite file, of which parts stay on the CPU, are to stay
  * there whole. */
 TC_MUST_USE tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out);
 

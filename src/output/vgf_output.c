@@ -71,7 +71,7 @@ static tc_status refuse(tc_ctx *ctx, const tc_compiled *c, size_t n, tc_bytes *o
     return status;
 }
 
-/* Regions and shaders; with `check`, the program before and after on what it is given. */
+/* Regions and shaders; with `check`, the program before and after on its samples. */
 static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *given, tc_module *program)
 {
     tc_job job = {.target = &c->target, .samplers = c->request.shaders == TC_SHADERS_SAMPLERS};
@@ -88,9 +88,10 @@ static tc_status shade(tc_ctx *ctx, const tc_compiled *c, tc_tensor *const *give
     return status;
 }
 
-/* ---- images ------------------------------------------------------------------------------------ */
+/* ---- images ---------------------------------------------------------------------------------- */
 
-/* The program, its ports as images, and what is written beside what it was on a few samples. */
+/* The program, its ports as images, and the result compared with the program before on a few
+ * samples. */
 static tc_status with_images(tc_ctx *ctx, tc_compiled *c, bool shaded, tc_bytes *out)
 {
     tc_image_port *port = c->request.image;
@@ -145,7 +146,7 @@ static bool is_alone(const tc_compiled *c)
     return c->n_region == 1;
 }
 
-/* 1.4.1's package was built without what newer VGF libraries say of aliases and samplers: an image
+/* The package of 1.4.1 was built without the aliases and samplers of newer VGF libraries: an image
  * is then not the tensor that a shader wrote. */
 static tc_status no_samplers(tc_ctx *ctx, const tc_compiled *c)
 {

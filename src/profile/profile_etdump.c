@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* profile_etdump.c -- the times of an ETDump, by instruction of the program that it was made with, and by
- * line, module and node.
+/* profile_etdump.c -- the times of an ETDump, by instruction of the program that it was made with,
+ * and by line, module and node.
  *
- * A delegate's time is shared out among the lines of its stream in proportion to the cycles that are
- * expected of them: inside of it nothing was measured. */
+ * A delegate's time is divided among the lines of its stream in proportion to their expected
+ * cycles: inside of it nothing was measured. */
 #include "../cost/profile.h"
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static bool looks_like_kernel(const char *event)
            (strstr(event, "::") && !strstr(event, "()") && !strstr(event, "Backend"));
 }
 
-/* What an event says that is not so in the method; NULL: it fits. */
+/* What an event contradicts in the method; NULL: it fits. */
 static const char *misfit(tc_ctx *ctx, const tc_pte_method *m, const tc_etdump_event *e)
 {
     if (e->chain < 0)
@@ -144,7 +144,7 @@ static void add_event(tc_ctx *ctx, tc_measured_step *s, const tc_etdump_event *e
     s->event[s->n_event++] = (tc_measured_event){e->name, id, seconds};
 }
 
-/* Of all runs together.  whole: by step, calls with what leads up to them; kernel: kernels alone. */
+/* Of all runs.  whole: by step, calls with their preparation; kernel: kernels alone. */
 static void add_run(tc_ctx *ctx, const tc_pte_method *m, const tc_etdump_run *r, double ticks,
                     tc_measured *out, tc_measured_step *step, double *kernel)
 {

@@ -63,7 +63,7 @@ static void set_clock(tc_profile *p, const tc_board *board)
     p->system.clock = clock > 0 ? clock : p->system.clock;
 }
 
-/* What is not said of the system is the board's. */
+/* What is not given of the system is the board's. */
 static tc_status take_board(tc_ctx *ctx, const char *name, tc_system_name *system, tc_board *board)
 {
     TC_TRY(ti_board_find(ctx, name, board));

@@ -2,8 +2,8 @@
 /* comparison.c -- two forms of a program on the same data, value by value, in the order of what
  * each contributes to the error of the outputs.
  *
- * Values go together when they have the same name and shape.  Quantized ones count as the real
- * numbers they stand for; a typed program is run as float arithmetic on its grids. */
+ * Values are matched by name and shape.  Quantized ones count as the real values they stand for; a
+ * typed program is run as float arithmetic on its grids. */
 #include "comparison.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@
 #include "../drive/image_check.h"
 #include "../drive/road.h"
 
-/* What two sequences of numbers came to. */
+/* The comparison of two sequences of values. */
 typedef struct sums {
     double aa, bb, ab, ee, max;
     int64_t n, saturated;
@@ -29,17 +29,17 @@ typedef struct sums {
 enum { AS_IS = 0, CHANNELS_MOVED = 1, ORDERS = 2 };
 
 /* A value that both programs have.  A region computes with its channels last, where PyTorch has
- * them second, and its values keep their names: such a one is read both ways, where its shape
- * allows both, and the way that agrees better is the one it lies in. */
+ * them second, and its values keep their names: such a one is read in both orders, where its shape
+ * allows both, and the order that agrees better is taken. */
 typedef struct pair {
     const char *name;
     const tc_type *type;   /* of the first, f32 */
-    const tc_type *domain; /* how the second has it: quantized, or real */
+    const tc_type *domain; /* its type in the second: quantized, or real */
     const tc_loc *loc;
     bool may[ORDERS];
     int8_t axis[TC_MAX_RANK]; /* CHANNELS_MOVED: the first's axis for each of the second's */
     sums by[ORDERS];
-    int way; /* of the orders, the one it lies in */
+    int way; /* of the orders, the one that was taken */
     double sqnr, cosine;
     tc_val first; /* in the first program */
     double alone; /* dB of the outputs with it alone on the second's grid; NaN: not known */
@@ -56,9 +56,9 @@ typedef struct side {
     void **state;
 } side;
 
-/* A pair in the sample that somebody has in hand. */
+/* A pair in the current sample. */
 typedef struct held {
-    float *first; /* the numbers in the first program */
+    float *first; /* the values in the first program */
     sums by[ORDERS];
 } held;
 
@@ -71,7 +71,7 @@ typedef struct stand {
     tc_tensor *in, *out, *after;
 } stand;
 
-/* A worker: a sample is run through both programs, and its sums are taken by itself. */
+/* A worker: runs a sample through both programs, and has sums of its own. */
 typedef struct seat {
     struct tc_comparison *c;
     stand a, b;
@@ -88,7 +88,7 @@ struct tc_comparison {
     seat *seat;
 };
 
-/* ---- numbers in their own order ---- */
+/* ---- elements in logical order ---- */
 
 /* The distance in memory between neighbours along each logical axis. */
 static void strides_of(tc_tensor t, const int8_t *order, int64_t *stride)
@@ -100,14 +100,15 @@ static void strides_of(tc_tensor t, const int8_t *order, int64_t *stride)
     }
 }
 
-/* Where numbers go: those of the first program are kept, those of the second measured by them. */
+/* Where elements go: those of the first program are kept, those of the second compared with
+ * them. */
 typedef struct sink {
     float *first;
     sums *by;
     const tc_quant *domain; /* one scale for all; else NULL */
 } sink;
 
-/* The real numbers of a value as it is stored, in logical order. */
+/* The real values of a stored tensor, in logical order. */
 static void each_number(tc_tensor t, const int8_t *order, const tc_type *logical, const sink *to,
                         void (*take)(const sink *to, int64_t i, double v))
 {
@@ -177,14 +178,14 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     }
 }
 
-/* ---- which values go together ---- */
+/* ---- which values match ---- */
 
 static bool is_real(const tc_type *t)
 {
     return t && (t->quant || ti_is_float(t->dtype));
 }
 
-/* Codes whose scale the file does not say, in both the same: compared as they are. */
+/* Codes whose scale the file does not give, of the same type in both: compared as they are. */
 static bool are_codes(const tc_type *a, const tc_type *b)
 {
     return a && b && a->dtype == b->dtype && ti_is_int(a->dtype) && tc_dtypes[a->dtype].bytes <= 2;
@@ -238,8 +239,8 @@ static bool same_size(const tc_comparison *c, const tc_type *a, tc_val b)
     return same;
 }
 
-/* Whether the second's value can be the first's with its channels elsewhere, and where each of its
- * axes is then.  What comes out of a program lies as the program says. */
+/* Whether the second's value can be the first's with its channels at another axis, and where each
+ * of its axes is then.  An output of a program has the order that the program gives. */
 static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, int8_t *axis)
 {
     const tc_type *t = ti_type_of(c->b.g, b);
@@ -274,7 +275,7 @@ static void add_pair(tc_comparison *c, const char *name, tc_val a, tc_val b, con
     c->a.of[a] = c->b.of[b] = p;
 }
 
-/* The output of this name, else the one at this place: a .tosa has them in an order of its own. */
+/* The output of this name, else the one at this position: a .tosa has its own order. */
 static tc_val output_of(const tc_graph *g, const char *name, size_t place)
 {
     for (size_t i = 0; name && i < g->n_out; i++) {
@@ -285,8 +286,8 @@ static tc_val output_of(const tc_graph *g, const char *name, size_t place)
     return g->out[place];
 }
 
-/* By name; what the programs give, else by its place.  typed: the second program before it became
- * float arithmetic. */
+/* By name; outputs else by position.  typed: the second program before it became float
+ * arithmetic. */
 static void match(tc_comparison *c, const tc_graph *typed)
 {
     tc_arena *arena = &c->ctx->arena;
@@ -407,7 +408,7 @@ static tc_status check_inputs(const tc_comparison *c)
                            inputs_text(c->ctx, c->b.g));
 }
 
-/* The second program's inputs: the same numbers, quantized where it wants codes. */
+/* The second program's inputs: the same values, quantized where it takes codes. */
 static void hand_on(const seat *s)
 {
     for (size_t i = 0; i < s->c->a.g->n_in; i++) {
@@ -497,7 +498,7 @@ static tc_status run_samples(tc_comparison *c)
     return ti_spread_samples(threads, &all, n);
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static int by_error(const void *a, const void *b)
 {
@@ -560,7 +561,7 @@ static double in_steps(const pair *p)
     return q && q->axis < 0 ? p->by[p->way].max / q->scale[0] : NAN;
 }
 
-/* Of a program with regions only what comes out is known by name. */
+/* For a program with regions only outputs are known by name. */
 static void say_inside(const tc_comparison *c)
 {
     size_t inside = 0, named_in_a = 0;

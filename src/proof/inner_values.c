@@ -111,7 +111,7 @@ static void find_leaving(tc_ctx *ctx, const tc_graph *g, tc_map *out)
 
 /* ---- under their names ---- */
 
-/* x: [n, c, ...] as it lies channels last: [n, ..., c]. */
+/* x: [n, c, ...] as stored channels last: [n, ..., c]. */
 static bool is_channels_last(const tc_type *typed, const tc_type *stored)
 {
     int rank = typed->rank;
@@ -130,7 +130,7 @@ static bool same_shape(const tc_type *a, const tc_type *b)
     return same;
 }
 
-/* Whether moving the channels to the end leaves every number where it is. */
+/* Whether moving the channels to the end leaves every element at its address. */
 static bool moves_nothing(const tc_type *t)
 {
     int64_t rest = 1;
@@ -139,7 +139,7 @@ static bool moves_nothing(const tc_type *t)
     return t->rank < 3 || rest == 1 || t->dim[1] == 1;
 }
 
-/* The same rows in another arrangement, as far as shapes tell. */
+/* The same rows in another arrangement, as far as shapes show. */
 static bool same_rows(const tc_type *typed, const tc_type *stored)
 {
     return typed->rank && stored->rank && tc_type_count(typed) == tc_type_count(stored) &&
@@ -157,7 +157,7 @@ static tc_val reshaped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type)
     return node->out[0];
 }
 
-/* The same numbers, typed; perm: where each axis comes from. */
+/* The same elements, typed; perm: where each axis comes from. */
 static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, const int64_t *perm)
 {
     tc_attr_tosa_perms *attr = tc_new(&ctx->arena, tc_attr_tosa_perms);
@@ -167,8 +167,8 @@ static tc_val retyped(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *type, c
     return node->out[0];
 }
 
-/* Why the stored value cannot be shown as the typed one; NULL: it can.  *rows: it can all the same,
- * if its rows are in the same order. */
+/* Why the stored value cannot be shown as the typed one; NULL: it can.  *rows: it can, provided
+ * that its rows are in the same order. */
 static const char *unlike(tc_ctx *ctx, const tc_type *typed, const tc_type *stored, bool *rows)
 {
     bool first = same_shape(typed, stored), last = is_channels_last(typed, stored);
@@ -188,7 +188,7 @@ static const char *unlike(tc_ctx *ctx, const tc_type *typed, const tc_type *stor
     return stored->quant && stored != typed ? "it has another scale there" : NULL;
 }
 
-/* The value in the order and with the type that the typed program has it in. */
+/* The value in the order and with the type of the typed program. */
 static tc_val as_typed(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *typed)
 {
     bool first = same_shape(typed, ti_type_of(g, v));
@@ -200,7 +200,7 @@ static tc_val as_typed(tc_ctx *ctx, tc_graph *g, tc_val v, const tc_type *typed)
     return retyped(ctx, g, v, typed, perm);
 }
 
-/* Why the value t of the typed program is not to be had as p of the other; NULL: it is. */
+/* Why the value t of the typed program cannot be taken from p of the other; NULL: it can. */
 static const char *why_not(tc_ctx *ctx, const tc_graph *typed, uintptr_t t, const tc_graph *g,
                            uintptr_t p, bool *rows)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* noise_sources.c -- who makes the noise of an output.
+/* noise_sources.c -- which values cause the noise of an output.
  *
  * Values whose own noise is far above that of what they are made from are tried first, up to TRIED:
- * each is left real by itself, and what the output gains is what counts. */
+ * each is left real by itself, and they are ranked by what the output gains. */
 #include <math.h>
 
 #include "../base/attempt.h"
@@ -13,9 +13,9 @@
 #include "../drive/model.h"
 #include "proof.h"
 
-enum { TRIED = 8, FEW = 4 }; /* values; samples that are enough to tell them apart */
+enum { TRIED = 8, FEW = 4 }; /* values; samples that are enough to rank them */
 
-/* What must be gained to be named. */
+/* The least gain that is reported. */
 static const double GAIN_DB = 1;
 
 typedef struct suspect {
@@ -31,8 +31,8 @@ static tc_status read_given(void *user, size_t k, const tc_tensor *in, size_t n)
     return TC_OK;
 }
 
-/* By value of the typed program: its noise beside its signal in another form of it, as far as that can
- * be compared. */
+/* By value of the typed program: its noise over its signal in another form of it, as far as that
+ * can be compared. */
 static tc_status measure(tc_ctx *ctx, const tc_compiled *c, const tc_model *form, double *noise)
 {
     tc_comparison *found;
@@ -60,7 +60,7 @@ static tc_status measure(tc_ctx *ctx, const tc_compiled *c, const tc_model *form
     return TC_OK;
 }
 
-/* By value: it has a part in the output. */
+/* By value: the output depends on it. */
 static void mark_ancestors(const tc_graph *g, tc_val out, bool *part)
 {
     part[out] = true;
@@ -117,7 +117,7 @@ static size_t find_suspects(tc_ctx *ctx, const tc_compiled *c, tc_val out, const
     return n;
 }
 
-/* The output with this value real, and those that have the same codes; v 0: as it is. */
+/* The output with this value real, and those that share its codes; v 0: unchanged. */
 static double without(tc_ctx *ctx, const tc_compiled *c, tc_val v, size_t output, int odd)
 {
     tc_attempt attempt;
@@ -175,7 +175,7 @@ size_t ti_noise_makers(tc_ctx *ctx, const tc_compiled *c, size_t output, int odd
 
 /* ---- what lowering adds ---- */
 
-/* The output with this node on the CPU as well; NULL: as it is. */
+/* The output with this node on the CPU as well; NULL: unchanged. */
 static double on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name, size_t output, int odd)
 {
     tc_attempt attempt;
@@ -192,8 +192,8 @@ static double on_cpu(tc_ctx *ctx, const tc_compiled *c, const char *name, size_t
     return by;
 }
 
-/* Values whose noise grows the most from the typed program to the lowered one, that of what they are
- * made from left out; where that is not known, any. */
+/* Values whose noise grows the most from the typed program to the lowered one, the growth of their
+ * operands' noise subtracted; where that is not known, any. */
 static size_t find_lowered(tc_ctx *ctx, const tc_compiled *c, tc_val out, suspect *list)
 {
     const tc_graph *g = ti_main(c->work.typed);

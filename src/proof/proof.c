@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof.c -- see proof.h.
  *
- * Samples are run one after the other from the declared state, which is carried as a run carries
- * it.  Each program is made ready, run and given back before the next one, so that no more memory
- * is needed than calibration took. */
+ * Samples are run one after the other from the declared state, which is carried from run to run.
+ * Each program is prepared, run and freed before the next one, so that no more memory is needed
+ * than calibration took. */
 #include "proof.h"
 
 #include <float.h>
@@ -22,7 +22,7 @@
 #include "../drive/region_sample.h"
 #include "../drive/road.h"
 
-/* Numbers of invented samples past this are beyond what anybody computes with. */
+/* Values of invented samples past this are beyond any real use. */
 static const double SANE = 1e30;
 
 /* Bytes of outputs that are kept: fewer samples rather than more. */
@@ -34,7 +34,7 @@ typedef struct course {
     tc_ctx *ctx;
     const tc_compiled *c;
     tc_proof *p;
-    char why[300];  /* the written program does not run, and the model does; "": it runs */
+    char why[300];  /* why the written program does not run where the model does; "": it runs */
     void **kept[2]; /* MODEL, TYPED: by sample and output, doubles or int64_t */
 } course;
 
@@ -112,7 +112,7 @@ static void compare_whole(tc_proof_sums *o, tc_proof_side *side, size_t k, const
     }
 }
 
-/* Output i of sample k as program w gives it. */
+/* Output i of sample k of program w. */
 static void take(const course *s, which w, size_t k, size_t i, tc_tensor t)
 {
     tc_proof_output *o = &s->p->out[i];
@@ -132,7 +132,7 @@ static void take(const course *s, which w, size_t k, size_t i, tc_tensor t)
         compare_whole(sums, side, k, model, typed, t);
 }
 
-/* An output with what its integers stand for. */
+/* An output with the quantization of its integers. */
 static tc_tensor meant(const tc_graph *g, size_t i, tc_tensor t)
 {
     return (tc_tensor){t.type->quant ? t.type : ti_port_codes(g, true, i), t.data};
@@ -140,7 +140,7 @@ static tc_tensor meant(const tc_graph *g, size_t i, tc_tensor t)
 
 /* ---- samples that say nothing ---- */
 
-static const double NUDGE = 1e-6; /* of a number: what the roundings of f32 add up to */
+static const double NUDGE = 1e-6; /* of a value: what the roundings of f32 add up to */
 static const double STEADY = 70;  /* dB */
 
 /* Floats a millionth away. */
@@ -157,8 +157,8 @@ static const tc_tensor *nudged(const tc_graph *g, const tc_tensor *in, tc_arena 
     return away;
 }
 
-/* Whether the model gives nearly the same on nearly the same numbers.  On floats at the ends of
- * their type many do not: what another order of sums gives there is as right as what it gives.
+/* Whether the model gives nearly the same on nearly the same values.  On floats at the ends of
+ * their type many do not: there the results of another order of summation are as right as these.
  * out: what it gives, where *ran. */
 static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const tc_tensor *in,
                       tc_tensor *out, bool *ran)
@@ -168,7 +168,7 @@ static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const t
     bool steady = true;
     for (int turn = 0; turn < 2; turn++) {
         if (ti_exec_run(exec, turn ? in : nudged(g, in, arena), out) != TC_OK)
-            return true; /* that is told elsewhere */
+            return true; /* reported elsewhere */
         for (size_t i = 0; i < g->n_out; i++) {
             int64_t n = s->p->out[i].compared && s->p->out[i].real ? ti_check_count(out[i]) : 0;
             double signal = 0, noise = 0;
@@ -186,7 +186,7 @@ static bool is_steady(const course *s, tc_exec *exec, const tc_graph *g, const t
     return steady;
 }
 
-/* The largest numbers of a type are no number of rounds. */
+/* The largest values of a type are not trip counts. */
 static bool has_loops(const tc_module *m)
 {
     for (size_t i = 0; i < m->n_graph; i++)
@@ -197,8 +197,8 @@ static bool has_loops(const tc_module *m)
     return false;
 }
 
-/* Of invented numbers the first sample is an ordinary one; the model must take the others, and be
- * steady there. */
+/* Of invented values the first sample is an ordinary one; the model must run on the others, and be
+ * insensitive to rounding there. */
 static bool says_nothing(const course *s, tc_exec *exec, const tc_graph *g, size_t k,
                          const tc_tensor *in, tc_tensor *out, bool *ran)
 {
@@ -236,8 +236,8 @@ static tc_status run_samples(const course *s, which w, tc_module *m)
     return TC_OK;
 }
 
-/* What stands in the way of running the typed program is not in that of the model: it is run as it
- * was read, so that a mistake in tidying is seen. */
+/* What keeps the typed program from running does not concern the model: that is run as it was read,
+ * so that a mistake in tidying is seen. */
 static tc_status make_runnable(const course *s, which w, tc_module *m)
 {
     bool kernels = w == WRITTEN && s->p->kernels; /* which quantize by themselves */
@@ -248,8 +248,8 @@ static tc_status make_runnable(const course *s, which w, tc_module *m)
     return w == MODEL ? TC_OK : ti_road_run(s->ctx, m, TC_AT_AS_RUN, TC_AT_RUNNABLE, NULL, NULL);
 }
 
-/* Regions have run on the first sample already, beside their command streams: where that is the
- * only one, and they are handed the same again, the rest of the program is all that is left. */
+/* Regions have run on the first sample already, against their command streams: where that is the
+ * only sample, and their inputs are the same again, only the rest of the program is run. */
 static bool run_around_regions(const course *s, const tc_module *written)
 {
     tc_ctx *ctx = s->ctx;
@@ -287,7 +287,7 @@ static tc_status run_program(course *s, which w, const tc_module *from)
 
 /* ---- what there is to compare ---- */
 
-/* By value: whether a real number had a part in it. */
+/* By value: whether it depends on a real value. */
 static const bool *by_reals(tc_ctx *ctx, const tc_graph *g)
 {
     bool *real = tc_new_n(&ctx->scratch, bool, g->n_val);
@@ -306,7 +306,7 @@ static const bool *by_reals(tc_ctx *ctx, const tc_graph *g)
     return real;
 }
 
-/* The step of an output: its own, or that of the codes which it is made real from. */
+/* The step of an output: its own, or that of the codes which it is dequantized from. */
 static double step_of(const tc_graph *g, tc_val v)
 {
     const tc_node *def = ti_def(g, v);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proof_verdict.c -- what a proof comes to.
  *
- *   an error    the program computes other numbers than the typed one: far more noise than that has
- *               (GAP) and more than a few of its steps, or an integer that follows from integers is
- *               another one; and a step is found that breaks its promise on that very sample
- *   a warning   the typed program itself is far from the model (LOW), answers differ, or a number
- *               is lost; with the values that make the noise and with settings that were tried
+ *   an error    the program computes other values than the typed one: far more noise than that has
+ *               (GAP) and more than a few of its steps, or an integer that depends on integers
+ *               alone differs; and a step is found that breaks its promise on that very sample
+ *   a warning   the typed program itself is far from the model (LOW), answers differ, or a finite
+ *               value is lost; with the values that make the noise and with settings that were
+ *               tried
  *
- * Where rounding only adds up, or a choice by nearly equal numbers falls the other way, no step
+ * Where rounding only adds up, or a choice between nearly equal values falls the other way, no step
  * breaks its promise: that is a warning, never an error. */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const double LOW = 15;          /* dB: hardly the same output any more */
 static const double LOW_AGREEMENT = 0.75;
 static const double GAP = 30;          /* times the noise of the typed program: 15 dB */
 static const double STEPS = 3;         /* of the output: so much is rounding, however little noise */
-static const double LUCK = 1e-3;       /* of the signal: what one number's noise is taken to be */
+static const double LUCK = 1e-3;       /* of the signal: the assumed noise of one element */
 static const double FLOAT_DB = 60;     /* float arithmetic in another order */
 enum { CHOICES = 8, MAKERS = 3, SAID = 4 };
 
@@ -40,15 +41,15 @@ static double float_db(const tc_graph *g)
     return unit > 0 ? fmin(FLOAT_DB, -20 * ti_log10(unit) - 26) : FLOAT_DB;
 }
 
-/* The typed program's noise, where it is not by luck that it has little: few numbers say little of
- * it, and no output is nearer than its steps. */
+/* The typed program's noise, unless it is small by luck: few elements say little about it, and no
+ * output is nearer than its steps. */
 static double promised(const tc_proof_output *o, const tc_proof_sums *s)
 {
     double n = (double)s->n;
     return fmax(fmax(s->typed.noise, n * o->step * o->step), s->signal * LUCK * 16 / (n * (n + 15)));
 }
 
-/* floats: dB that arithmetic in the model's floats has. */
+/* floats: the dB that arithmetic in the model's floats reaches. */
 static bool suspicious(const tc_proof *p, const tc_proof_output *o, const tc_proof_sums *s,
                        double floats)
 {
@@ -137,9 +138,9 @@ static const char *samples_of(tc_ctx *ctx, const tc_proof *p, int odd)
 
 /* ---- wrong ---- */
 
-/* The step that breaks its promise on the worst sample; NULL: none does by itself.  Of numbers
- * that reach the ends of floats only what a rule makes of its own node counts: behind whole passes
- * roundings may carry them anywhere. */
+/* The step that breaks its promise on the worst sample; NULL: none does by itself.  For values at
+ * the ends of floats only a rule compared with its own node counts: after whole passes roundings
+ * may change them arbitrarily. */
 static const char *find_step(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
                              const tc_proof_sums *s)
 {
@@ -171,7 +172,8 @@ static tc_status say_wrong(tc_ctx *ctx, const tc_compiled *c, const tc_proof_out
     return TC_BUG;
 }
 
-/* It adds up, or chooses otherwise: no step by itself breaks its promise, but one may cost the most. */
+/* It adds up, or a choice changes: no step by itself breaks its promise, but one may cost the
+ * most. */
 static void say_unlike(tc_ctx *ctx, const tc_compiled *c, const tc_proof_output *o,
                        const tc_proof_sums *s, int odd)
 {
@@ -224,7 +226,7 @@ typedef struct lowest {
     double by; /* dB, or agreement */
 } lowest;
 
-/* Settings that others have been helped by, tried on the same samples through the typed program. */
+/* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
     const struct {
@@ -306,7 +308,8 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
             const tc_proof_output *o = &p->out[i];
             const tc_proof_sums *s = &o->by[odd];
             double by = ti_proof_measure(o, s, &s->written);
-            if (!low(p, o, s) || (odd && (c->quant.gains.weighed || p->held_out))) /* that was said */
+            if (!low(p, o, s) || (odd && (c->quant.gains.weighed || p->held_out))) /* reported
+                                                                                      already */
                 continue;
             if (n++ < SAID)
                 say_low(ctx, c, i, odd);
@@ -326,7 +329,7 @@ static void judge_low(tc_ctx *ctx, const tc_compiled *c)
         say_tried(ctx, c, at);
 }
 
-/* Samples that calibration has not seen, and would have set aside. */
+/* Samples that calibration has not seen, and would have excluded. */
 static void say_odd(tc_ctx *ctx, const tc_compiled *c)
 {
     for (size_t k = 0; k < c->proof.samples && c->proof.held_out; k++) {
@@ -364,7 +367,7 @@ static void say_range(tc_buf *out, double least, double most, const char *unit)
         ti_buf_printf(out, "%.1f to %.1f%s", least, most, unit);
 }
 
-/* Of the outputs on ordinary samples, or on those set aside: dB from .. to, and shares that are
+/* Over the outputs on ordinary samples, or on those excluded: dB from .. to, and shares that are
  * equal.  false: there are none. */
 static bool say_outputs(const tc_proof *p, int odd, tc_buf *out)
 {

@@ -78,7 +78,8 @@ static void compare(tc_tensor want, const uint8_t *got, size_t output, differenc
     }
 }
 
-/* The stream on inputs, beside what it should give.  NULL, or why it does not run. */
+/* Runs the stream on inputs and compares with what it should give.  NULL, or why it does not
+ * run. */
 static const char *execute(tc_arena *arena, const tc_npu_program *p, const tc_tensor *in,
                            const tc_tensor *want, difference *d)
 {
@@ -117,7 +118,7 @@ static bool can_end(const tc_graph *g, tc_val v)
     return t == TC_bool || t == TC_i8 || t == TC_i16 || t == TC_i32;
 }
 
-/* Marks what is read of the first n operators' results, by later ones or by the caller. */
+/* Marks which of the first n operators' results are read, by later ones or by the caller. */
 static void mark_read_later(const tc_graph *g, size_t n, bool *read)
 {
     for (size_t k = n; k < g->n_node; k++)
@@ -196,7 +197,7 @@ static tc_status make(search *s, tc_ethosu_job *job)
     return own.refused ? TC_UNSUPPORTED : ti_own_pack(s->ctx, s->c, &own, job);
 }
 
-/* Whether the first n operators by themselves give something else. */
+/* Whether the first n operators by themselves give a different result. */
 static bool differs(search *s, size_t n)
 {
     const tc_tensor *in, *want;
@@ -216,7 +217,7 @@ static bool differs(search *s, size_t n)
     return true;
 }
 
-/* The last operator of the shortest beginning that differs; NULL: finding it takes too long. */
+/* The last operator of the shortest prefix that differs; NULL: finding it takes too long. */
 static const tc_node *first_different(search *s)
 {
     const tc_graph *g = s->g;
@@ -272,7 +273,7 @@ tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_region *re
         difference d = {0};
         if (region->want &&
             !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n)
-            continue; /* else beside the kernels that define the bits */
+            continue; /* else against the kernels that define the bits */
         d = (difference){0};
         TC_TRY(ti_eval_all(g, region->sample[k], s.at, &ctx->arena));
         tc_tensor *want = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);

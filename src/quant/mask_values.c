@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mask_values.c -- see mask_values.h: which values hold mask values ("never").
  *
- *   const, full, pad     its own numbers
+ *   const, full, pad     its own elements
  *   input, clamp, ...    one value far beyond all others
  *   moves, where, cat    as an operand, if the others stay below
  *   all others           as an operand, if what was seen is apart in the same way

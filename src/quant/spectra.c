@@ -22,7 +22,7 @@ typedef struct finder {
     tc_spectra *s;
     bool *tried;     /* by value: looked at; those of kind none are no powers */
     bool *linear;    /* by value: made from inputs by linear operators */
-    bool *looked;    /* by value: that is known */
+    bool *looked;    /* by value: `linear` is known */
 } finder;
 
 /* ---- groups ---- */
@@ -344,7 +344,7 @@ static void mark_front(finder *d, tc_val v)
         mark_front(d, node->in[i]);
 }
 
-/* The readers of a part besides squares of its group: i32 is not for them. */
+/* The readers of a part besides squares of its group: they cannot read i32. */
 static bool read_by_others(const finder *d, tc_val v)
 {
     const tc_dataflow *f = d->f;
@@ -427,7 +427,7 @@ static void find_good(finder *d)
     }
 }
 
-/* Values of groups that are not good are none. */
+/* Values of groups that are not good become of kind none. */
 static void clear_bad(finder *d)
 {
     tc_spectra *s = d->s;
@@ -548,8 +548,8 @@ tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *o
         setting.dtype = TC_i32;
         setting.qmax = INT32_MAX;
         setting.qmin = -setting.qmax;
-    } else if (value->kind == TC_SPECTRAL_power) { /* ti_spectra_scale(): these only tell groups
-                                                      apart */
+    } else if (value->kind == TC_SPECTRAL_power) { /* ti_spectra_scale(); here only to keep
+                                                      groups apart */
         setting.dtype = TC_i32;
         setting.qmin = 0;
         setting.qmax = INT32_MAX;

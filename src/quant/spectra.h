@@ -13,9 +13,9 @@
  *   bands   a layer's result: room for its largest weight times its largest operand
  *   sizes   where a logarithm reads two squares' sum alone, of hypot instead, 4 s: twice the dB
  *
- * Nothing of it is observed but the parts.  What leads to the parts, by linear
- * operators from the program's inputs, has 16 bits.  A region whose parts come by other operators
- * is no front end, and is left alone. */
+ * Only the parts are observed.  What leads to them, by linear operators from the program's inputs,
+ * has 16 bits.  A region whose parts come from other operators is no front end, and is left
+ * alone. */
 #ifndef TC_SPECTRA_H
 #define TC_SPECTRA_H
 
@@ -36,7 +36,7 @@ typedef struct tc_spectral_group {
     bool good;          /* a front end: the others are no spectra */
     tc_val part;        /* one of them */
     tc_val scaled;      /* what all parts are moved from, a value times a constant; or none */
-    bool direct;        /* some are not */
+    bool direct;        /* some parts are not moved from it */
     bool wide;          /* parts are i32 */
     bool size;          /* hypot of parts, not squares */
     int32_t from;       /* a layer's: the group of its operand, or -1 */

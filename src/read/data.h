@@ -16,9 +16,9 @@
  *   - several inputs and several such .npz, or a folder of them: their samples follow each other.
  * An input whose data is a single sample is given that sample every time.
  *
- * Numbers keep their values: integers are taken for any integer type and floats for any float type
+ * Elements keep their values: integers are taken for any integer type and floats for any float type
  * that holds every one of them exactly (float32 data for a bf16 input, int64 data for an int32
- * one); anything else is an error that names the first number that would change.  For bf16 and fp8
+ * one); anything else is an error that names the first element that would change.  For bf16 and fp8
  * inputs raw bits are taken too: V2, and V1 or uint8. */
 #ifndef TC_DATA_H
 #define TC_DATA_H

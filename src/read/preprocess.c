@@ -173,7 +173,7 @@ static tc_picture crop(tc_pictures *p, tc_picture from)
         return from;
     tc_picture to = {h, w, from.c,
                      tc_new_n(&p->work, uint8_t, (size_t)h * (size_t)w * (size_t)from.c)};
-    /* Padding: the smaller half in front. */
+    /* Padding: the smaller half before. */
     int32_t pad_y = h > from.h ? (h - from.h) / 2 : 0, pad_x = w > from.w ? (w - from.w) / 2 : 0;
     int32_t top = h > from.h ? -pad_y : half(from.h - h),
             left = w > from.w ? -pad_x : half(from.w - w);

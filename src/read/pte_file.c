@@ -328,7 +328,7 @@ static void find_common(tc_pte_file *f)
         }
 }
 
-/* before: delegates of the methods in front of it. */
+/* before: delegates of the methods before it. */
 static tc_status read_delegates(tc_pte_file *f, tc_fb_table root, tc_fb_table plan, size_t before,
                                 tc_pte_method *m)
 {
@@ -411,7 +411,7 @@ static tc_loc frame_of(tc_pte_file *f, tc_fb_table t)
     return loc;
 }
 
-/* Places of steps, where the file has one list for each. */
+/* Source locations of steps, where the file has one list for each. */
 static void read_frames(tc_pte_file *f, tc_fb_table chain, tc_pte_method *m)
 {
     tc_fb_vector list = ti_fb_list(chain, PTE_CHAIN_STACKTRACE, 4);

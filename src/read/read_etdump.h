@@ -27,7 +27,7 @@ typedef struct tc_etdump {
     size_t n_run;
 } tc_etdump;
 
-/* With or without its size in front, as runners write it. */
+/* With or without its size before it, as runners write it. */
 TC_MUST_USE tc_status ti_etdump_read(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_etdump *out);
 
 #endif

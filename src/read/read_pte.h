@@ -125,7 +125,7 @@ tc_pte_border *ti_pte_borders(tc_pte_file *f, const tc_pte_method *m, size_t k);
 /* ---- tensors of an Ethos-U payload ---- */
 
 typedef struct tc_ethosu_tensor {
-    int32_t dim[6]; /* ones in front */
+    int32_t dim[6]; /* leading ones */
     int32_t element_bytes, offset, region;
 } tc_ethosu_tensor;
 

@@ -4,7 +4,7 @@
  * Each region becomes a graph, the first one the program.  Types are the declared ones: nothing is
  * inferred here but ranks that are not declared, so that the judge can hold the declarations against
  * what the operators compute.
- * A variable is declared once, by a tosa_variable node in front of its graph; files name it by a
+ * A variable is declared once, by a tosa_variable node before its graph; files name it by a
  * tensor that is marked as one, read through VARIABLE_READ or IDENTITY and written by
  * VARIABLE_WRITE or IDENTITY. */
 #include "read.h"

@@ -2,8 +2,8 @@
 /* read_vela.c -- Vela's raw answer (X_vela.npz), or the payload made of it, as a graph of one node
  * that executes the stream.
  *
- * Vela notes six extents, ones in front, and the bytes of an element; how many axes a tensor had,
- * and whether its numbers have a sign, is not in the file.  Tensors are of signed integers here,
+ * Vela notes six extents, leading ones, and the bytes of an element; how many axes a tensor had,
+ * and whether its elements are signed, is not in the file.  Tensors are of signed integers here,
  * with as many axes as it takes; the data that the program is run on may say otherwise
  * (module->any_rank).  Its variables are state of the graph. */
 #include "../npu/program.h"
@@ -22,7 +22,7 @@ static const tc_type *type_of(tc_ctx *ctx, const tc_npu_tensor *t)
     return ti_type_make(ctx, dtype, TC_NPU_DIMS - first, t->dim + first);
 }
 
-/* What the operation that reads the place first takes off its numbers: the code of zero, which
+/* The zero point that the first operation that reads the address subtracts: the code of zero, which
  * state begins as. */
 static int64_t zero_of(const tc_npu_program *p, const tc_npu_tensor *t)
 {

@@ -270,7 +270,7 @@ static size_t place_in(const tc_vgf_slots *slots, size_t resource)
     return slots->n;
 }
 
-/* Behind those that come earlier in the segment's own list. */
+/* After those that come earlier in the segment's own list. */
 static void add_port(port *v, size_t *n, port at, size_t place)
 {
     size_t i = (*n)++;

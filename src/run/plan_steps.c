@@ -7,7 +7,7 @@
 
 #include "../ir/tail.h"
 
-/* The attribute with its axes renamed to where they lie. */
+/* The attribute with its axes renamed to where they are stored. */
 static const void *renamed(tc_maker *m, const tc_node *node, tc_axes h, const tc_layout *l)
 {
     tc_arena *arena = &m->ctx->arena;

@@ -27,12 +27,12 @@ typedef struct tc_place {
     tc_val made; /* general.c: in the general program; TC_NONE: not yet */
 } tc_place;
 
-/* A node of all programs.  NULL at a point: it would change nothing, and is not there; its result is
- * its first operand. */
+/* A node of all programs.  NULL at a point: that size has no such node, an identity there, whose
+ * result is its first operand. */
 typedef struct tc_row {
     const tc_node *node[TC_POINTS];
     const tc_node *any; /* one of them */
-    size_t *in, *out;   /* places */
+    size_t *in, *out;   /* indices into place[] */
 } tc_row;
 
 typedef struct tc_aligned {
@@ -45,7 +45,7 @@ typedef struct tc_aligned {
     size_t n_row, cap_row;
     tc_place *place;
     size_t n_place, cap_place;
-    size_t *in, *out; /* places of the program's inputs and outputs */
+    size_t *in, *out; /* the program's inputs and outputs, as indices into place[] */
     size_t n_in, n_out;
 } tc_aligned;
 

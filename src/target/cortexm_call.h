@@ -3,7 +3,7 @@
  *
  * In a program such a call is a `call` node: its graph is the piece, constants inside, its target
  * says the operator and the core, "cortex_m::quantized_conv2d+mve".  The piece says the bits; what
- * the kernel is told follows from it alone, for the memory plan and for the writer. */
+ * the kernel is given follows from it alone, for the memory plan and for the writer. */
 #ifndef TC_CORTEXM_CALL_H
 #define TC_CORTEXM_CALL_H
 
@@ -56,7 +56,7 @@ typedef struct tc_cm_arg {
     tc_cm_kind kind;
     int index;          /* TENSOR: operand of the call */
     tc_cm_view view;    /* TENSOR */
-    tc_tensor data;     /* DATA: numbers in the context's arena */
+    tc_tensor data;     /* DATA: elements in the context's arena */
     tc_cpu_value value; /* VALUE: a number, a list, None */
     size_t bytes;       /* SCRATCH */
 } tc_cm_arg;
@@ -72,13 +72,13 @@ typedef struct tc_cm_call {
 /* Who calls CMSIS-NN: ExecuTorch's operator, which derives sizes and pads evenly, or C that gives them. */
 typedef enum tc_cm_caller { TC_CM_EXECUTORCH, TC_CM_C } tc_cm_caller;
 
-/* What the kernel is told so that it computes the graph; why it cannot, or NULL. */
+/* The arguments of the kernel so that it computes the graph; why it cannot, or NULL. */
 const char *ti_cm_describe(tc_ctx *ctx, const tc_graph *g, tc_cm_op op, tc_core core,
                            tc_cm_caller caller, tc_cm_call *out);
 
 /* ---- the kernels' arithmetic ---- */
 
-/* The mean of n numbers: halves away from zero. */
+/* The mean of n codes: halves away from zero. */
 int32_t ti_cm_mean(int64_t sum, int64_t n);
 
 /* Whether it is AVG_POOL2D's, for every sum that n codes have. */
@@ -89,7 +89,7 @@ bool ti_cm_same_mean(int64_t n, int64_t zero_in, int64_t zero_out);
 /* The codes whose softmax may end with this node; power: of e, 31 bits of fraction, of 0 to -255 codes.
  * TC_NONE: none does. */
 tc_val ti_cm_softmax_at(const tc_graph *g, const tc_node *end, int32_t *power);
-/* Those of a factor as the kernel is told it; and back.  false: no factor gives them. */
+/* Those of a factor as the kernel is given it; and back.  false: no factor gives them. */
 void ti_cm_softmax_powers(int32_t multiplier, int shift, int64_t diff_min, int32_t *power);
 bool ti_cm_softmax_factor(const int32_t *power, int32_t *multiplier, int *shift, int64_t *diff_min);
 
@@ -106,10 +106,10 @@ size_t ti_cm_scratch_conv(const tc_cm_window *w, tc_core core);
 size_t ti_cm_scratch_depthwise(const tc_cm_window *w, tc_core core);
 size_t ti_cm_scratch_avg_pool(int64_t channels, tc_core core);
 size_t ti_cm_scratch_matmul(int64_t columns, tc_core core);
-/* MVE: a depthwise convolution in several blocks of channels counts on from its bias, from none too:
- * it reads what lies there. */
+/* MVE: a depthwise convolution in several blocks of channels advances its bias pointer, also where
+ * there is no bias: it reads what is stored there. */
 bool ti_cm_needs_bias(int64_t channels, tc_core core);
-/* MVE: the kernel that the convolution goes to gives right numbers for every shape but some of one
+/* MVE: the kernel that the convolution goes to gives right results for every shape but some of one
  * row. */
 bool ti_cm_conv_safe(const tc_cm_window *w, tc_core core);
 

@@ -68,7 +68,7 @@ static void add_bias(tc_cm_site *s, const product *p)
         ti_cm_add_none(s);
 }
 
-/* Of all of x, whether a slice in front cuts rows off or not. */
+/* Of all of x, whether a slice before it cuts rows off or not. */
 static tc_cm_window window_of(const tc_cm_site *s, const product *p)
 {
     const tc_type *x = ti_cm_site_type(s, s->g->in[0]),
@@ -181,7 +181,7 @@ const char *ti_cm_describe_linear(tc_cm_site *s)
     return NULL;
 }
 
-/* The second factor lies transposed: [n,columns,k]. */
+/* The second factor is stored transposed: [n,columns,k]. */
 const char *ti_cm_describe_batch_matmul(tc_cm_site *s)
 {
     const tc_node *m = ti_cm_find_node(s->g, TC_OP_tosa_matmul);

@@ -56,7 +56,7 @@ tc_cm_view ti_cm_view_plain(const tc_type *t)
     return v;
 }
 
-/* [n,h,w,c] as [n,c,h,w] with the channels last in memory; ones in front of fewer axes. */
+/* [n,h,w,c] as [n,c,h,w] with the channels last in memory; leading ones if fewer axes. */
 tc_cm_view ti_cm_view_channels_last(const tc_type *t)
 {
     int64_t d[4] = {1, 1, 1, 1};
@@ -185,7 +185,7 @@ void ti_cm_add_channels(tc_cm_site *s, const tc_cm_finish *f, int64_t n)
     ti_cm_add_data(s, shift);
 }
 
-/* The same padding on both sides gives as many windows: those past the end nobody asks for. */
+/* The same padding on both sides gives as many windows: those past the end are unused. */
 static bool pads_evenly(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t pad,
                         int64_t dilation)
 {
@@ -193,8 +193,8 @@ static bool pads_evenly(int64_t in, int64_t out, int64_t kernel, int64_t stride,
     return room >= 0 && room / stride + 1 == out;
 }
 
-/* C says how many windows there are: then the kernel asks of each place whether it is inside, but where
- * it takes pixels as they lie. */
+/* C says how many windows there are: then the kernel checks every position against the bounds, but
+ * where it takes pixels as they are stored. */
 const char *ti_cm_check_window(const tc_cm_site *s, const tc_cm_window *w)
 {
     if (s->caller == TC_CM_C && (w->kh > 1 || w->kw > 1))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cortexm_site.h -- a piece of TOSA while what its kernel is told is written down: the arguments so far,
+/* cortexm_site.h -- a piece of TOSA while the arguments of its kernel are collected: those so far,
  * and what the piece is made of. */
 #ifndef TC_CORTEXM_SITE_H
 #define TC_CORTEXM_SITE_H
@@ -14,7 +14,7 @@ typedef struct tc_cm_site {
     tc_cm_call *call;
 } tc_cm_site;
 
-/* What the kernel of one operator is told; why it cannot be told, or NULL. */
+/* The arguments of one operator's kernel; why there are none, or NULL. */
 typedef const char *tc_cm_describer(tc_cm_site *s);
 #define CM(word, name, args) tc_cm_describer ti_cm_describe_##word;
 #include "cortexm_ops.def"

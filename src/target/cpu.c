@@ -147,7 +147,7 @@ WHEN(pad_constant)
     return a->mode == TC_pad_mode_constant;
 }
 
-/* Borders along some of the last `axes` axes, in front of which stand one or two more. */
+/* Borders along some of the last `axes` axes, before which there are one or two more. */
 static bool pads_last(const tc_graph *g, const tc_node *node, tc_field_pad_mode mode, int axes)
 {
     const tc_attr_pad *a = node->attr;
@@ -186,7 +186,7 @@ WHEN(scatter_set) { return ti_cpu_when_long_index(g, node) && combines(node, TC_
 
 WHEN(scatter_add) { return ti_cpu_when_long_index(g, node) && combines(node, TC_combine_add); }
 
-/* Their kernels end the program where the real numbers are bf16. */
+/* Their kernels end the program where the real values are bf16. */
 static bool rounds(const tc_graph *g, const tc_node *node)
 {
     return operand(g, node, 0)->dtype != TC_bf16 && ti_type_of(g, node->out[0])->dtype != TC_bf16;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.h -- what runs on the CPU: ExecuTorch's kernels, their arguments, and where a program's
- * values lie.
+ * values are stored.
  *
  * cpu.def says which kernel computes which operator, and how its arguments are made of the
  * operator's operands and attributes; the writer and the reader of .pte files go by the same rows.
@@ -26,7 +26,7 @@ const tc_cpu_kernel *ti_cpu_kernel_for(const tc_graph *g, const tc_node *node);
 /* The constant whole exponent of a pow, 0 to 63; else -1. */
 int ti_cpu_whole_power(const tc_graph *g, const tc_node *node);
 
-/* The node's result shows its operand's numbers in another shape: no kernel, no memory of its own.
+/* The node's result shows its operand's elements in another shape: no kernel, no memory of its own.
  */
 static inline bool ti_cpu_is_view(const tc_node *node) { return node && node->op == TC_OP_reshape; }
 /* The value whose memory v shows: itself, or what views of it begin with. */
@@ -113,18 +113,18 @@ typedef struct tc_state_block {
     size_t n, cap, bytes;
 } tc_state_block;
 
-/* Where the values of the program's first graph lie, in one block that outlives a run; where the
+/* Where the values of the program's first graph are, in one block that outlives a run; where the
  * program has several methods, its buffers in a second one. */
 typedef struct tc_memory {
-    size_t *offset; /* by value: inputs, results, buffers that are changed; views lie where their
-                       roots do */
-    size_t **more;  /* by node: further results, NULL where there are none; of a loop: the block that
-                       the values of its graphs lie in */
-    struct tc_memory **inner; /* by node: of a loop, where those of its condition and of its body lie
-                                 within the block; else NULL */
+    size_t *offset; /* by value: inputs, results, buffers that are changed; views are where
+                       their roots are */
+    size_t **more;  /* by node: further results, NULL where there are none; of a loop: the block of
+                       the values of its graphs */
+    struct tc_memory **inner; /* by node: of a loop, where those of its condition and of its body
+                                 are within the block; else NULL */
     size_t bytes;   /* of the block */
-    bool *in_place; /* by mutation: what is written back is made where the buffer lies */
-    bool *in_state; /* by value: it lies in the block of the state; NULL: there is none */
+    bool *in_place; /* by mutation: what is written back is made where the buffer is */
+    bool *in_state; /* by value: it is in the block of the state; NULL: there is none */
     size_t state_bytes;
 } tc_memory;
 

@@ -124,7 +124,7 @@ SET(divisor)
     return v->kind == TC_CPU_INT || v->kind == TC_CPU_NULL ? NULL : TC_NOT_A_NUMBER;
 }
 
-/* Resampling is told the factors where the author gave them, else the size. */
+/* Resampling is given the factors where the author gave them, else the size. */
 GET(size)
 {
     const tc_attr_upsample *a = s->attr;

@@ -21,7 +21,7 @@ typedef const char *tc_back_end(tc_ctx *ctx, const void *who, const tc_graph *g)
 
 typedef struct tc_target {
     const char *text; /* as the user wrote it */
-    const char *name; /* the same without the core beside it: "ethos-u55-128" */
+    const char *name; /* the same without the core: "ethos-u55-128" */
     const tc_machine *machine;
     const tc_npu_machine *npu; /* TC_PACKED_STREAM: of which size; else NULL */
     uint32_t tosa;          /* 1 << TC_FEATURE_x */

@@ -5,7 +5,7 @@
 static const struct {
     const char *name;
     tc_dtype dtype;
-    bool packed; /* in the file several numbers to a byte */
+    bool packed; /* in the file several elements to a byte */
 } types[TFL_TYPES] = {
     [TFL_FLOAT32] = {"FLOAT32", TC_f32, false},
     [TFL_FLOAT16] = {"FLOAT16", TC_f16, false},

@@ -46,10 +46,10 @@ enum {
     TFL_TYPES
 };
 
-/* The name of a type; how its numbers are kept, TC_none: they are none. */
+/* The name of a type; how its elements are stored, TC_none: it has none. */
 const char *ti_tfl_type_name(int code);
 tc_dtype ti_tfl_dtype_of(int code);
-/* The type of numbers that are kept so; -1: there is none. */
+/* The type of elements that are stored so; -1: there is none. */
 int ti_tfl_type_of(tc_dtype dtype);
 
 /* Fields of the tables. */

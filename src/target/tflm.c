@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflm.c -- see tflm.h: the tables of tflm.def, and what a row asks of a node beside its types. */
+/* tflm.c -- see tflm.h: the tables of tflm.def, and what a row asks of a node besides its types. */
 #include "tflm.h"
 
 const tc_tflm_builtin tc_tflm_builtins[TC_TFLM_COUNT] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflm.h -- what TensorFlow Lite Micro (TFLM) runs: its builtin operators, which of ours they
- * compute, and where a program's values lie in its arena. */
+ * compute, and where a program's values are in its arena. */
 #ifndef TC_TFLM_H
 #define TC_TFLM_H
 
@@ -54,11 +54,11 @@ typedef struct tc_tflm_block {
     int64_t *in, *out; /* by operand and result: where in the block */
 } tc_tflm_block;
 
-/* One plan for the whole arena.  An operand of a region that does not lie at its place in the
+/* One plan for the whole arena.  An operand of a region that is not at its offset in the
  * region's block is copied there first. */
 typedef struct tc_tflm_plan {
     int64_t *offset; /* by value; -1: a constant, or a variable, which TFLM places itself */
-    int64_t *base;   /* by block: where it lies */
+    int64_t *base;   /* by block: where it is */
     int64_t bytes;
 } tc_tflm_plan;
 

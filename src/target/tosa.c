@@ -24,7 +24,7 @@ enum {
 #include "tosa.def"
 };
 
-/* Sets of element types, behind the types themselves. */
+/* Sets of element types, after the types themselves. */
 enum {
     TC_MX = TC_DTYPE_COUNT,
     TC_VALUE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosa_schema.c -- how numbers are packed in TOSA files; see tosa_schema.h. */
+/* tosa_schema.c -- how elements are packed in TOSA files; see tosa_schema.h. */
 #include "tosa_schema.h"
 
 #include "../num/load.h"
@@ -17,7 +17,7 @@ bool ti_tosa_stored_plain(tc_dtype dtype)
     return dtype != TC_bool && tc_dtypes[dtype].bits == 8 * tc_dtypes[dtype].bytes;
 }
 
-/* Codes of less than eight bits lie one behind the other, from the lowest bit up. */
+/* Codes of less than eight bits are stored one after the other, from the lowest bit up. */
 static uint8_t get_code(const uint8_t *packed, size_t i, unsigned bits)
 {
     size_t at = i * bits;

@@ -65,10 +65,10 @@ enum { TOSA_LOCATION_TEXT };
 enum { TOSA_CAST_INPUT_UNSIGNED };
 
 /* Bytes of n elements in a file: codes of less than eight bits without gaps, i48 six bytes each, of
- * block-scaled numbers the values alone, the others as in memory. */
+ * block-scaled elements the values alone, the others as in memory. */
 size_t ti_tosa_packed_bytes(tc_dtype dtype, size_t n);
 
-/* Whether elements lie in a file as they lie in memory. */
+/* Whether elements are stored in a file as they are in memory. */
 bool ti_tosa_stored_plain(tc_dtype dtype);
 
 /* n elements from a file's form to ours, and back. */

@@ -4,7 +4,7 @@
  *
  * An operator's instruction is its number in the TOSA schema less one, up to RESCALE.  Its operands
  * are its attributes and then its tensors.  An attribute record gives the attributes in its own
- * order, except that acc_type stands in front of local_bound: whole numbers and choices as u32
+ * order, except that acc_type stands before local_bound: whole numbers and choices as u32
  * constants, bool as bool constants, lists as i32 tensors of rank 1, bounds as constants of the
  * element type. */
 #ifndef TC_VGF_SCHEMA_H
@@ -15,7 +15,7 @@
 #define TC_VGF_TOSA_SET "TOSA.001000.1"
 #define TC_VGF_ENTRY "graph_partition_0"
 /* OpModuleProcessed "tosac.quant input 0 q(0.05:-3)": how a signature's integers stand for real
- * numbers. */
+ * values. */
 #define TC_VGF_QUANT "tosac.quant"
 
 enum { TC_VGF_INSTRUCTIONS = 66 };

@@ -29,7 +29,7 @@ extern const char *const tc_vk_prefix[TC_VK_KINDS]; /* "VK_FILTER_" */
 const char *ti_vk_word(tc_vk_kind kind, int64_t number);
 int64_t ti_vk_number(tc_vk_kind kind, tc_str word);
 
-/* What a sampler is told, in the order in which its row has it behind set and binding. */
+/* The settings of a sampler, in the order in which its row has them after set and binding. */
 enum { TC_VK_SAMPLER_FIELDS = 5 };
 extern const struct tc_vk_sampler_field {
     const char *name;

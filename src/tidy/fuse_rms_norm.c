@@ -74,7 +74,7 @@ static tc_status spelled_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* Nobody but the node reads old value v. */
+/* Nothing but the node reads old value v. */
 static bool is_read_once(const tc_graph *g, tc_val v)
 {
     int n = 0;

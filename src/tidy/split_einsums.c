@@ -113,7 +113,7 @@ static int repeated(const tc_type *t, const uint8_t *label, int n, int *again)
     return -1;
 }
 
-/* Nobody but operand k has the label. */
+/* No operand but k has the label. */
 static bool is_own(const tc_einsum *e, int k, uint8_t label)
 {
     bool own = !has(e->out, e->out_rank, label);

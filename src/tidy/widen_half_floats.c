@@ -39,7 +39,7 @@ static const void *wide_attr(tc_ctx *ctx, const tc_node *node)
 #undef CASE
 }
 
-/* Numbers as f32: a constant at once, others through a cast. */
+/* Operands as f32: a constant at once, others through a cast. */
 static tc_val widen(tc_build *b, tc_val old)
 {
     widening *w = b->rw->user;

@@ -28,7 +28,7 @@ typedef struct product {
     int power;
 } product;
 
-/* One layer in one direction.  Numbers of i32 have 2^h, 2^c, 2^g for 1. */
+/* One layer in one direction.  Values of i32 have 2^h, 2^c, 2^g for 1. */
 typedef struct cell {
     tc_rnn_kind kind;
     int weight; /* the operand w_ih */

@@ -88,7 +88,7 @@ static tc_val reduced(tc_build *lw, tc_op op, tc_val x, int axis)
     return ti_b_op(lw, op, a, (tc_val[]){x}, 1);
 }
 
-/* Numbers of i16, or more of them than a kernel may have: REDUCE_SUM of i32. */
+/* Elements of i16, or more of them than a kernel may have: REDUCE_SUM of i32. */
 static tc_val by_reduce(tc_build *lw, tc_val x, const span *s, const tc_type *from, double scale,
                         const tc_type *to)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* wide_function.c -- logarithms, roots and powers of i32: power spectra, whose codes span nine
- * decades.
+/* wide_function.c -- logarithms, roots and powers of i32: of power spectra, whose codes span
+ * nine decades.
  *
  *   x = scale * M,  c = CLZ(M),  n = M << (c - 1) in [2^30, 2^31)
  *   log2(M) = log2(n / 2^30) + 31 - c                    the first by a table over n, steps of 2^-16
@@ -9,9 +9,8 @@
  *   x^p     = 2^f * 2^k,  k + f = p * (log2(M) + log2(scale)),  0 <= f < 1: another table
  *
  * log2 is right to 2^-15 octaves for every M, roots and powers to two steps of 16 bits, hypot to
- * 2^-14 of its value and a step.  A table has
- * 513 entries of 16 bits and straight lines between them; without EXT-INT16 it is a list of
- * 65536. */
+ * 2^-14 of its value and a step.  A table has 513 entries of 16 bits and is linear between them;
+ * without EXT-INT16 it is a list of 65536. */
 #include <math.h>
 
 #include "../put.h"
@@ -166,8 +165,8 @@ static tc_val log_of(tc_build *lw, tc_val m)
     return plus(lw, ti_b_tosa_sub(lw, t, left(lw, c, 16)), 31 * OCTAVE + OCTAVE / 2);
 }
 
-/* A logarithm, lowered by `drop` where m is 0: below everything that the result's codes tell
- * apart. */
+/* A logarithm, lowered by `drop` where m is 0: below every value that the result's codes
+ * distinguish. */
 static tc_val dropped(tc_build *lw, tc_val log, tc_val m, double drop)
 {
     tc_val some = at_most(lw, m, 1);

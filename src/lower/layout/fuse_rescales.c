@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuse_rescales.c -- RESCALEs move to where a target can fuse them, bit-exact.
  *
- *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nobody else
+ *   f(g(x)) of i8                   =>  one TABLE (two CLAMPs: one CLAMP), where nothing else
  *                                       reads g(x)
  *   RESCALE i8 -> i8 of an ADD,     =>  a TABLE, which is free there
  *     MUL or convolution that was just narrowed
@@ -297,7 +297,7 @@ static tc_val again(tc_rewrite *rw, tc_val v)
     return copy->out[0];
 }
 
-/* Numbers start .. start + n of a constant of the old graph. */
+/* Elements start .. start + n of a constant of the old graph. */
 static tc_val part_of(tc_build *b, tc_val old, int64_t start, int64_t n)
 {
     const tc_type *t = ti_type_of(b->rw->from, old);

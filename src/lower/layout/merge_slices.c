@@ -38,7 +38,7 @@ static void merge(box *b)
     b->n = n;
 }
 
-/* The same numbers as t's axes; false: an axis would begin inside a piece that does not divide. */
+/* The same elements as t's axes; false: an axis would begin inside a piece that does not divide. */
 static bool reshape(box *b, const tc_type *t)
 {
     box to = {.offset = b->offset};
@@ -87,7 +87,7 @@ static bool cut(box *b, const tc_type *from, const tc_type *to, const int64_t *s
     return true;
 }
 
-/* A shape of x's `total` numbers in which the box is a slice. */
+/* A shape of x's `total` elements in which the box is a slice. */
 static bool view(box *b, int64_t total, int64_t *dim, int64_t *start, int64_t *size)
 {
     merge(b);

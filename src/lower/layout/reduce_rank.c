@@ -208,8 +208,8 @@ static tc_status permute(tc_rewrite *rw, const tc_node *node, bool *done)
     int n = compact(x->rank, x->dim, given, dim, perm);
     tc_build b = ti_build_instead(rw, node);
     tc_val v = ti_rewrite_in(rw, node, 0);
-    for (int first = 0; n > MOST; first++) { /* one more axis to its position, after those in
-                                              * front */
+    for (int first = 0; n > MOST; first++) { /* one more axis to its position, after those
+                                              * before it */
         int64_t before = 1, between = 1, behind = 1, moved = perm[first];
         for (int i = 0; i < n; i++)
             *(i < first ? &before : i < moved ? &between : &behind) *= i == moved ? 1 : dim[i];

@@ -62,7 +62,7 @@ static bool starts(const strips *s, const tc_node *node, int64_t *grid)
            type_of(s, node->out[0])->quant;
 }
 
-/* The reshape that takes the windows apart again, in front of the permute that puts them back. */
+/* The reshape that takes the windows apart again, before the permute that puts them back. */
 static bool ends(const strips *s, const tc_node *node)
 {
     place p = s->at[node->in[0]];

@@ -49,7 +49,7 @@ static bool rows_alike(const tc_type *a, const tc_type *b, const tc_type *part)
            memcmp(a->dim, b->dim, (size_t)(a->rank - 1) * sizeof *a->dim) == 0;
 }
 
-/* Channels beside each other: what is in front of the last axis may be seen in the parts' shape. */
+/* A CONCAT along the last axis: the axes before it may be viewed in the parts' shape. */
 static tc_status joins_last(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_tosa_concat || node->n_in < 2)

@@ -177,7 +177,7 @@ static bool range_of(const tc_chain *c, int axis, const int64_t *position, tc_ra
     return true;
 }
 
-/* Places of the cut factors in `at`, the minor ones first. */
+/* Positions of the cut factors in `at`, the minor ones first. */
 static int cut_places(const tc_chain *c, int *place)
 {
     int n = 0;

@@ -33,7 +33,7 @@ tc_val ti_tile_computed(tc_tiler *t, tc_val old, const tc_select *s);
 /* Some batches of a linear layer over merged heads (below): [count, t, c]. */
 tc_val ti_tile_projection(tc_tiler *t, const tc_node *linear, tc_range batch);
 
-/* ethosu/stacked_attention.c: the whole of such a layer, all heads and batches of its attention at
+/* stacked_attention.c: the whole of such a layer, all heads and batches of its attention at
  * once; none when the attention cannot be done so. */
 tc_val ti_tile_stacked(tc_tiler *t, const tc_node *linear);
 /* Whether its scores are few enough for that; if not, the batches in one piece of the attention

@@ -9,7 +9,7 @@
  * most bytes first. */
 #include "tosa_forms.h"
 
-/* The axes in front of the last one, three of them. */
+/* The axes before the last one, three of them. */
 typedef struct view {
     int64_t dim[3];
 } view;
@@ -33,7 +33,7 @@ typedef struct group {
 typedef struct views {
     tc_val *root;       /* by old value; TC_NONE: its rows are not counted */
     group *group;       /* by root */
-    tc_val *base;       /* by old value: what holds its numbers in the new graph */
+    tc_val *base;       /* by old value: what holds its elements in the new graph */
     const bool *pinned; /* by old value: read from outside */
 } views;
 
@@ -66,7 +66,7 @@ static bool same_view(const view *a, const view *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* Its leading axes, ones in front; those that are too many merged from the front. */
+/* Its leading axes, filled up with leading ones; those that are too many merged from the front. */
 static view view_of(const tc_type *t)
 {
     view v = {{1, 1, 1}};
@@ -247,7 +247,7 @@ static void look(views *w, const tc_graph *g)
             want(w, g, v, true, true);
 }
 
-/* Rows so that few lie side by side: halves of wider planes are read at two thirds of the speed. */
+/* Rows as a narrow plane: halves of wider planes are read at two thirds of the speed. */
 static view narrow_view(int64_t rows)
 {
     int64_t width = HALVES_WIDTH;
@@ -286,7 +286,7 @@ static bool chosen(views *w, const tc_graph *g, tc_val v, int64_t *dim)
 
 /* ---- the new graph ---- */
 
-/* The old value's numbers in some shape. */
+/* The old value's elements in some shape. */
 static tc_val formed(views *w, tc_rewrite *rw, tc_build *lw, tc_val old, int rank,
                      const int64_t *dim)
 {
@@ -362,7 +362,7 @@ static tc_status by_rows(views *w, tc_rewrite *rw, const tc_node *node, const in
     return TC_OK;
 }
 
-/* Joins and slices of fewer than four axes, with ones in front; false: it is none. */
+/* Joins and slices of fewer than four axes, with leading ones; false: it is none. */
 static bool with_ones(views *w, tc_rewrite *rw, const tc_node *node, tc_status *status)
 {
     bool joins = node->op == TC_OP_tosa_concat;

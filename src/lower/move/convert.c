@@ -236,7 +236,7 @@ tc_val ti_put_convert(tc_build *lw, tc_val x, const tc_type *from, const tc_type
     return p ? dequantize(lw, x, from, to->dtype) : quantize(lw, x, from, to);
 }
 
-/* ---- quantize and dequantize as nodes: numbers of f16 and bf16, which the typed form leaves alone
+/* ---- quantize and dequantize as nodes: values of f16 and bf16, which the typed form leaves alone
  * ---- */
 
 /* The plain type with the domain that the attributes name. */

@@ -150,7 +150,7 @@ typedef struct resampling {
     tc_resize_kind kind;
     int n; /* axes */
     tc_resize_axis axis[3];
-    rational step[2]; /* of the last two axes; one axis has another of extent 1 in front */
+    rational step[2]; /* of the last two axes; one axis has another of extent 1 before it */
     bool exact;       /* RESIZE does it */
     bool boxes;       /* RESIZE to the nearest and a mean of neighbours do it */
 } resampling;

@@ -3,7 +3,7 @@
  *
  *   MATMUL_T               TRANSPOSE, MATMUL; one B for all A: the rows of A concatenated,
  *                          of i16 TILE
- *   ROW_GATHER             GATHER of all the rows' numbers
+ *   ROW_GATHER             GATHER of all the rows' elements
  *   *_POOL2D_ADAPTIVE      the plain ones, of constant shapes
  *   products of new types  CAST to f32, and of the result to its own type; mixed fp8 to f16: CAST to f16
  *   RESIZE of fp8          the same
@@ -136,7 +136,7 @@ static tc_status resize(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_cast(&b, y, to->dtype), done);
 }
 
-/* ---- rows, and bools as numbers ---- */
+/* ---- rows, and bools as integers or f32 ---- */
 
 static tc_dtype number_type(const tc_rewrite *rw)
 {

@@ -207,7 +207,7 @@ static tc_status refuse(tc_rewrite *rw, const tc_node *node, tc_val v, const cha
     return status;
 }
 
-/* Numbers past 32 bits, and operators that look at the upper ones. */
+/* Values past 32 bits, and operators that look at the upper ones. */
 static tc_status check(tc_rewrite *rw, const tc_node *node)
 {
     const range *of = rw->user;

@@ -87,7 +87,7 @@ tc_dtype ti_plain_type(tc_dtype t)
 
 tc_dtype ti_plain_formula_type(tc_dtype t) { return ti_is_float(t) ? TC_f32 : ti_plain_type(t); }
 
-/* i32 with ones in front where the profile moves no integers: its two halves as f32, and together
+/* i32 with leading ones where the profile moves no integers: its two halves as f32, and together
  * again. */
 static tc_val raised_by_halves(tc_build *lw, tc_val x, int rank)
 {

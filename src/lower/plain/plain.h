@@ -27,7 +27,7 @@ tc_val ti_plain_polynomial(tc_build *lw, tc_val x, const double *c, int n);
 /* The operator by its formula (plain_expand.c), on operands that have the types it computes in. */
 tc_val ti_plain_apply(tc_build *lw, tc_op op, const void *attr, const tc_val *in);
 
-/* Operand i of the node as `dtype`, with ones in front up to `rank`. */
+/* Operand i of the node as `dtype`, with leading ones up to `rank`. */
 tc_val ti_plain_in(tc_build *lw, const tc_node *node, int i, tc_dtype dtype, int rank);
 /* Whether TOSA computes in that type; false: refused. */
 bool ti_plain_computes(tc_build *lw, tc_dtype t);

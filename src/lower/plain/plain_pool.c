@@ -61,7 +61,7 @@ static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
 /* The least number of a type: what padding holds where the largest is looked for. */
 static double lowest(tc_dtype t) { return ti_is_float(t) ? -INFINITY : (double)ti_dtype_min(t); }
 
-/* How far the last window reaches past x and its padding in front. */
+/* How far the last window reaches past x and the padding before it. */
 static int64_t reach(const span *s)
 {
     return (s->out - 1) * s->stride + (s->kernel - 1) * s->dilation + 1 - s->in - s->pad;

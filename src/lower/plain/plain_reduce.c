@@ -155,7 +155,7 @@ static tc_val place_of_most(tc_build *lw, tc_val x, int axis)
     return ti_b_1(lw, tosa_argmax, a, x);
 }
 
-/* Places in the result's shape; PRO-FP moves no integers, but converts small ones exactly. */
+/* Indices in the result's shape; PRO-FP moves no integers, but converts small ones exactly. */
 static tc_val shaped(tc_build *lw, tc_val at, const tc_type *t)
 {
     if (at && !ti_lower_has(lw, TC_FEATURE_INT) && !ti_same_dims(ti_b_type(lw, at), t))

@@ -7,8 +7,8 @@
 #include "../move/lower_index.h"
 #include "plain.h"
 
-/* Places along one axis, [n, points, 1], inside it, and their weights; those outside weigh nothing.
- */
+/* Positions along one axis, [n, points, 1], inside it, and their weights; those outside weigh
+ * nothing. */
 typedef struct taps {
     int n;
     tc_val place[4], weight[4];

@@ -6,7 +6,7 @@
 #include "../composite/composite.h"
 #include "../move/lower_move.h"
 
-/* x moved up by `by` along an axis, `fill` in front. */
+/* x moved up by `by` along an axis, `fill` before it. */
 static tc_val moved(tc_build *lw, tc_val x, int axis, int64_t by, double fill)
 {
     const tc_type *t = ti_b_type(lw, x);

@@ -197,7 +197,7 @@ static void ordered_numbers(tc_build *lw, const tc_node *node, const order *o, t
 
 /* ---- floats ---- */
 
-/* Places [rows, k] as f32; what is found becomes less than every number.  NaN is the first of the
+/* Indices [rows, k] as f32; what is found becomes less than every number.  NaN is the first of the
  * largest, and the last of the smallest: less than any number but not yet found. */
 static tc_val places_in_order(tc_build *lw, tc_val x, const order *o)
 {

@@ -50,7 +50,7 @@ const char *ti_onnx_text_at(tc_onnx_node *n, const char *name, int i, const char
 const TcOnnxPb__Graph *ti_onnx_graph(tc_onnx_node *n, const char *name);
 tc_val ti_onnx_tensor(tc_onnx_node *n, const char *name); /* a constant; TC_NONE when missing */
 
-/* Numbers of input i that a shape follows from: constant, or settled by the data that the model is
+/* Elements of input i that a shape follows from: constant, or settled by the data that the model is
  * read for.  A message names the input when they are neither. */
 tc_ints ti_onnx_settled(tc_onnx_node *n, int i);
 tc_floats ti_onnx_settled_floats(tc_onnx_node *n, int i);

@@ -3,7 +3,7 @@
 #include "../../num/load.h"
 #include "onnx.h"
 
-/* Places counted from the front, i64: negative ones count from the end. */
+/* Indices counted from the front, i64: negative ones count from the end. */
 static tc_val places(tc_onnx_node *n, tc_val index, int64_t extent)
 {
     tc_build *m = &n->m;

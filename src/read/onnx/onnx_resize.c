@@ -361,7 +361,7 @@ void ti_onnx_build_resize(tc_onnx_node *n)
     ti_onnx_bind(n, 0, resample(m, x, &r));
 }
 
-/* Places evenly over -1 .. 1 of each axis, times theta [N, axes, axes + 1]. */
+/* Coordinates evenly over -1 .. 1 of each axis, times theta [N, axes, axes + 1]. */
 void ti_onnx_build_affine_grid(tc_onnx_node *n)
 {
     tc_build *m = &n->m;

@@ -469,7 +469,7 @@ void ti_onnx_build_col2im(tc_onnx_node *n)
     ti_onnx_bind(n, 0, ti_b_1(m, col2im, a, x));
 }
 
-/* Numbers put where a pooling found them, zeros elsewhere. */
+/* Values put where a pooling found them, zeros elsewhere. */
 void ti_onnx_build_max_unpool(tc_onnx_node *n)
 {
     tc_build *m = &n->m;

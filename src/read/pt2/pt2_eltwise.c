@@ -67,7 +67,7 @@ static void import_prelu(tc_pt2_node *n)
     ti_pt2_bind(n, 0, ti_b_where(&n->m, up, x, scaled));
 }
 
-/* x = m 2^e with 1/2 <= |m| < 1.  Numbers next to nothing are counted from 2^-far on; two roundings
+/* x = m 2^e with 1/2 <= |m| < 1.  Values close to 0 are counted from 2^-far on; two roundings
  * of the logarithm leave m outside of its bounds by one factor of 2, which is put right. */
 static void import_frexp(tc_pt2_node *n)
 {

@@ -12,7 +12,7 @@ static void pack(tc_pt2_layout *l)
         l->stride[i] = step;
 }
 
-/* Numbers that no tensor of this size can have are taken for none. */
+/* A stride or offset that no tensor of this size can have counts as none. */
 static bool plausible(int64_t stride, int64_t count)
 {
     return stride >= 0 && stride <= INT64_MAX / 4 / (count > 1 ? count : 1);

@@ -317,7 +317,7 @@ static tc_status add_mutation(tc_pt2_scope *scope, tc_str full_name, tc_val afte
     if (ti_type_of(g, before) != ti_type_of(g, after))
         return ti_error(reader->ctx, &loc, TC_E_MISMATCH, "'%s' changes its type", name->full_name);
     ti_graph_mutate(g, before, after);
-    cell->stored = TC_NONE; /* told once */
+    cell->stored = TC_NONE; /* mutated once */
     return TC_OK;
 }
 

@@ -39,7 +39,7 @@ typedef struct tc_tfl_tensor {
     tc_val plain;       /* uint8 codes as the file has them, where they are known; or TC_NONE */
     const char *handle; /* of a resource: its name */
     tc_tensor kept;     /* its elements, once read: many operators may share them */
-    tc_val left;        /* what an operator of Vela's left there, in a memory too; or TC_NONE */
+    tc_val left;        /* what Vela's custom operator left there, in a memory too; or TC_NONE */
 } tc_tfl_tensor;
 
 typedef struct tc_tfl_node {
@@ -92,7 +92,7 @@ double ti_tfl_float(const tc_tfl_node *n, uint32_t field, double missing);
 int ti_tfl_enum(const tc_tfl_node *n, uint32_t field); /* one byte */
 tc_ints ti_tfl_ints(const tc_tfl_node *n, uint32_t field);
 
-/* Numbers of input i that a shape follows from: constant, or settled by the data that the model is
+/* Elements of input i that a shape follows from: constant, or settled by the data that the model is
  * read for.  A message names the input when they are neither. */
 bool ti_tfl_settled_tensor(tc_tfl_node *n, int i, tc_tensor *out);
 tc_ints ti_tfl_settled(tc_tfl_node *n, int i);

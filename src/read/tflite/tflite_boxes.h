@@ -10,7 +10,7 @@ enum { TFL_MOST_BOXES = 1024 }; /* that are taken: as many steps are built */
 typedef struct tc_tfl_rule {
     int64_t steps;  /* the most that are taken */
     tc_op enough;   /* gt or ge: which scores take part */
-    double least;   /* beside this */
+    double least;   /* than this */
     tc_op too_much; /* gt or ge: which boxes go */
     double overlap; /* by the part of their union with the one that is taken */
     double sigma;   /* > 0: the others' scores fall by e^(-overlap^2 / 2 sigma) */

@@ -22,7 +22,7 @@ typedef struct sum {
     bool one_step[2]; /* the move and the factor in one rescale */
 } sum;
 
-/* An operand in front of the addition, as the runtime has it or in one step. */
+/* An operand before the addition, as the runtime has it or in one step. */
 static int32_t operand(const sum *s, int k, bool one_step, int64_t code)
 {
     int32_t v = (int32_t)(code - s->zero[k]);

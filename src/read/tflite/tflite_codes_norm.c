@@ -107,7 +107,7 @@ void ti_tfl_codes_l2_norm(tc_tfl_node *n)
     tc_val sum = ti_b_tosa_reduce_sum(m, ti_tfl_mul(m, v, v, 0), last);
     tc_val by = factor(m, sum, &right);
     tc_val seven = number(m, v, 7);
-    if (t->shifted) /* uint8: all of the 7 bits in front, int8: as many as are not taken back */
+    if (t->shifted) /* uint8: all of the 7 bits before, int8: as many as are not taken back */
         v = left(m, v, seven);
     else {
         tc_val before = less(m, seven, right), after = less(m, right, seven);

@@ -64,7 +64,7 @@ static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
 }
 
 /* 1 / h with 29 bits of fraction, h in [1/2, 1) with 31: Newton's steps on 48/17 - 32/17 h.  Of all
- * 2^30 numbers h only the least two give 2, none gives more. */
+ * 2^30 values h only the least two give 2, none gives more. */
 static tc_val newton(tc_build *m, tc_val half)
 {
     tc_val x = ti_tfl_mul(m, half, number(m, half, -1010580540), 31);

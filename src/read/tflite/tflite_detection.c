@@ -2,7 +2,7 @@
 /* tflite_detection.c -- TFLite_Detection_PostProcess: boxes, classes and scores of detections.
  *
  * Inputs: boxes [1, count, 4 or more] relative to their anchors, scores [1, count, classes], maybe
- * with a background in front, anchors [count, 4]; each y, x, h, w.  In double precision, then f32:
+ * with a background first, anchors [count, 4]; each y, x, h, w.  In double precision, then f32:
  *
  *   center = v / scale * anchor size + anchor        half = e^(v / scale) / 2 * anchor size
  *

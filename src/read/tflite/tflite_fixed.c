@@ -215,7 +215,7 @@ tc_val ti_tfl_up(tc_build *m, tc_val x)
     return ti_b_cast(m, ti_tfl_rescale(m, x, &same, 1, -128, 0, TC_i16), TC_u8);
 }
 
-/* Ones in front of the shorter shape. */
+/* Leading ones for the shorter shape. */
 static void same_rank(tc_build *m, tc_val *a, tc_val *b)
 {
     TC_STOP(m);
@@ -298,6 +298,6 @@ tc_val ti_tfl_by_code(tc_build *m, tc_val x, tc_val list)
  * less than 2^30 comes as far. */
 tc_val ti_tfl_halves_away(tc_build *m, tc_val x, int shift, int64_t zero, tc_dtype to)
 {
-    tc_val twice = ti_tfl_two(m, TC_OP_tosa_add, x, x); /* a sum, for Vela: it scales those fast */
+    tc_val twice = ti_tfl_two(m, TC_OP_tosa_add, x, x); /* 2 x */
     return ti_tfl_rescale_once(m, twice, &(tc_tfl_factor){(1 << 30) + 1, -shift}, 1, zero, to);
 }

@@ -4,7 +4,7 @@
  * The runtime multiplies an int32 by a fraction of 31 bits, rounds that, shifts right and rounds
  * again:  r(r(x m / 2^31) / 2^n), the first half up, the second half away from zero.  RESCALE with
  * double rounding is the same number:  (x m + 2^(30 + n) +- 2^30) >> (31 + n).  For x m >= 0 both
- * add 2^30 in front of the first shift.  For x m < 0 rounding half away is rounding half up of one
+ * add 2^30 before the first shift.  For x m < 0 rounding half away is rounding half up of one
  * less, and one less before the second shift is 2^31 less before the first: 2^30 - 2^31 = -2^30.
  * An int64 sum is multiplied by 15 bits and rounded once: RESCALE with scale16. */
 #ifndef TC_TFLITE_FIXED_H

@@ -6,7 +6,7 @@
 #include "../../num/load.h"
 #include "tflite_program.h"
 
-/* Numbers of 64 bits among the options; as many as there are axes, or a message. */
+/* Integers of 64 bits among the options; as many as there are axes, or a message. */
 static tc_ints longs(tc_tfl_node *n, uint32_t field, int count)
 {
     tc_fb_vector list = ti_fb_list(n->opt, field, 8);

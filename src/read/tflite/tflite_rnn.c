@@ -200,7 +200,7 @@ static tc_val normalized(tc_build *m, tc_val x)
     return ti_b_mul(m, x, v);
 }
 
-/* What a gate adds up, in front of its activation. */
+/* What a gate adds up, before its activation. */
 static tc_val gate(tc_build *m, const lstm *s, int k, operand *x, operand *second, operand *h,
                    tc_val c)
 {

@@ -16,7 +16,7 @@ static tc_tfl_variable *variable_of(tc_tfl *reader, const char *name)
     return *slot;
 }
 
-/* The buffer that a variable is, in front of everything that is made of it. */
+/* The buffer that a variable is, before everything that is made of it. */
 static bool declare(tc_tfl_node *n, tc_tfl_variable *v, const tc_type *type)
 {
     if (n->scope->kept) {

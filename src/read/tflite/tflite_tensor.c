@@ -203,7 +203,7 @@ typedef struct sparse {
     int64_t steps; /* that may still be taken: no file has its parts visited over and over */
 } sparse;
 
-/* Numbers of a sparse index vector, of 4, 2 or 1 bytes. */
+/* Elements of a sparse index vector, of 4, 2 or 1 bytes. */
 static tc_fb_vector index_list(tc_fb_table t, uint32_t field, int *width)
 {
     static const int widths[] = {0, 4, 2, 1};

@@ -328,7 +328,7 @@ void ti_tfl_transpose_bias(tc_tfl_node *n, int padding, int64_t stride_h, int64_
 
 /* ---- pools ---- */
 
-/* The output of our pools along an axis with `before` padding in front and windows that may reach
+/* The output of our pools along an axis with padding `before` and windows that may reach
  * past the end. */
 static int64_t pooled(const tc_tfl_window *w)
 {
