@@ -467,7 +467,7 @@ class Trial:
             crash = not message.startswith(("tosac:", self.folder)) and "error" not in message
             return ("wrong", message or "no message") if crash else ("refused", message)
         bad = [i for i, (g, w) in enumerate(zip(got, want)) if not close(g, w)]
-        if bad and "depends on its order" in message:  # elements copied onto others of the same storage
+        if bad and "depends on its order" in message:  # an operand shares some of the elements that are written
             return "warned", message
         return ("wrong", f"{what}: output {bad}") if bad else ("agree", "")
 

@@ -102,6 +102,18 @@ static const tc_json *written_operand(tc_pt2_node *n, int i)
     return operand;
 }
 
+/* Other operands that share some of the elements that are written. */
+static void warn_of_overlaps(tc_pt2_node *n, const tc_json *operand)
+{
+    tc_str tag;
+    const tc_json *inputs = ti_json_get(n->json, "inputs");
+    for (int k = 0; ti_json_is(inputs, TC_JSON_LIST) && k < (int)inputs->n; k++) {
+        const tc_json *from = ti_pt2_arg_at(n, k, &tag);
+        if (from && from != operand && ti_str_is(tag, "as_tensor"))
+            ti_pt2_warn_of_overlap(n, operand, from);
+    }
+}
+
 /* The result and the operand are both this value from here on, and so is the base that the operand
  * views.  An empty `out` takes the result's shape. */
 static void bind_written(tc_pt2_node *n, int i, const tc_json *operand, tc_val value)
@@ -109,12 +121,8 @@ static void bind_written(tc_pt2_node *n, int i, const tc_json *operand, tc_val v
     tc_pt2_cell *cell = ti_pt2_cell_of(n, operand);
     TC_STOP(&n->m);
     const tc_type *into = ti_type_of(n->m.g, cell->val);
-    tc_str tag;
-    if (ti_text_eq(n->target, "aten.copy_.default")) {
-        const tc_json *from = ti_pt2_arg(n, "src", &tag);
-        if (from && ti_str_is(tag, "as_tensor"))
-            ti_pt2_warn_of_overlap(n, operand, from);
-    }
+    if (i == 0)
+        warn_of_overlaps(n, operand);
     if (n->work->writes == TC_PT2_LAST && !tc_type_count(into))
         cell->val = ti_b_cast(&n->m, value, into->dtype);
     else

@@ -407,8 +407,8 @@ void ti_pt2_warn_of_overlap(tc_pt2_node *n, const tc_json *to, const tc_json *fr
     tc_pt2_layout x = layout_of(n, to, a), y = layout_of(n, from, b);
     if (ti_pt2_overlaps(n->reader, &x, &y))
         ti_warning(n->m.ctx, n->m.loc, TC_E_UNSUPPORTED,
-                   "elements are copied onto others of the same storage: all are read before the "
-                   "first is written; what PyTorch gives depends on its order");
+                   "elements are written that an operand shares: all are read before the first is "
+                   "written; what PyTorch gives depends on its order");
 }
 
 /* Whether the result shows the operand's storage, by what the file states of both. */
