@@ -10,13 +10,14 @@
  *
  * What a rescaling does for nothing stays: factors, offsets and clamps by themselves.  So do products
  * and sums that a sum reads, since accumulators keep them exactly; questions that codes cannot
- * answer (precision_needs.c); nodes with settings of their own; most pieces of 16 bits. */
+ * answer (precision_needs.c); power spectra; nodes with settings of their own; most pieces of 16 bits. */
 #include "quantizer.h"
 
 #include <math.h>
 
 #include "../ir/build.h"
 #include "../ir/formula_write.h"
+#include "spectra.h"
 
 enum { MOST_NODES = 30 };
 
@@ -37,6 +38,7 @@ typedef struct search {
     const bool *pinned;    /* by value: outputs, mutations, the signature */
     bool *inner;           /* by value: in a piece */
     bool *summed;          /* by value: a sum reads it */
+    const tc_spectral_value *spectral; /* by value id */
 } search;
 
 /* ---- nodes ---- */
@@ -79,13 +81,22 @@ static bool settings_fit(const search *s, const tc_node *node, const tc_node *ro
            (level < TC_LEVEL_target || same_setting(&own, &wanted));
 }
 
+/* In a power spectrum, or a logarithm or root of one: these have 32 bits (spectra.h). */
+static bool is_spectral(const search *s, const tc_node *node)
+{
+    bool any = s->spectral[node->out[0]].kind != TC_SPECTRAL_none;
+    for (int i = 0; i < node->n_in; i++)
+        any = any || s->spectral[node->in[i]].kind == TC_SPECTRAL_power;
+    return any;
+}
+
 static bool fits(const search *s, const tc_node *node, const tc_node *root)
 {
     const tc_graph *g = s->g;
     if (!ti_formula_takes(g, node) || !operands_fit(g, node) ||
         TC_OP_IN(node->op, TC_OP_isnan, TC_OP_isinf, TC_OP_isfinite, TC_OP_nan_to_num, TC_OP_fmax,
                  TC_OP_fmin, TC_OP_eq, TC_OP_ne) ||
-        s->apart(s->who, g, node))
+        is_spectral(s, node) || s->apart(s->who, g, node))
         return false;
     const tc_type *t = ti_type_of(g, node->out[0]), *last = ti_type_of(g, root->out[0]);
     return ti_has_dims(t, last->rank, last->dim) && settings_fit(s, node, root);
@@ -234,10 +245,17 @@ tc_status ti_fuse_functions(tc_ctx *ctx, tc_module *module, const tc_config *con
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     int64_t *place = tc_new_n(&ctx->scratch, int64_t, g->n_val);
     uint32_t *reads = tc_new_n(&ctx->scratch, uint32_t, g->n_val);
-    search s = {g,     config, apart,
-                who,   place,  reads,
-                ti_graph_pinned(ctx, g), tc_new_n(&ctx->scratch, bool, g->n_val),
-                tc_new_n(&ctx->scratch, bool, g->n_val)};
+    tc_dataflow flow = ti_dataflow_of(ctx, g, config, NULL);
+    search s = {.g = g,
+                .config = config,
+                .apart = apart,
+                .who = who,
+                .place = place,
+                .reads = reads,
+                .pinned = ti_graph_pinned(ctx, g),
+                .inner = tc_new_n(&ctx->scratch, bool, g->n_val),
+                .summed = tc_new_n(&ctx->scratch, bool, g->n_val),
+                .spectral = ti_spectra_find(ctx, &flow).value};
     found *all = tc_new_n(&ctx->scratch, found, g->n_val);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
