@@ -27,18 +27,26 @@ function time() {
     S.cycles ? `${count(S.cycles)} cycles${S.cycles_high ? ` (${count(S.cycles_low)} to ${count(S.cycles_high)})` : ""}${V ? V.npu_clock_hz ? ` at ${count(V.npu_clock_hz)}Hz` : "" : S.clock_hz ? ` at ${count(S.clock_hz)}Hz` : ""}, estimated. ${idle}` : idle,
     V && V.not_counted ? `Not counted: ${V.not_counted}.` : "");
 }
-const decibels = S.sqnr_integer_db ?? S.sqnr_typed_db;
+/* One figure for one thing: what compile says of the program, its least accurate output; else what the values' comparison gave. */
+const proved = (S.accuracy ? S.accuracy.outputs : []).map(o => o.sqnr_db).filter(db => typeof db === "number");
+const decibels = proved.length ? Math.min(...proved) : S.sqnr_integer_db ?? S.sqnr_typed_db;
+function measuredOn() {
+  const A = S.accuracy, n = proved.length ? A.samples : S.samples, some = (k, kind) => `${k} ${kind}sample${k === 1 ? "" : "s"}`;
+  if (!n) return "";
+  if (proved.length && A.invented) return `, on ${some(n, "random ")}`;
+  if (proved.length && A.kept_back && A.calibration_samples) return `, on ${n} held-out and ${some(A.calibration_samples, "calibration ")}`;
+  return `, on ${some(n, "")}`;
+}
 const rated = db => db === undefined ? ["merged", ""] : db === "exact" || db >= 30 ? ["good", "good"] : db >= 20 ? ["mid", "fair"] : ["bad", "poor"];
 const share = a => a.right / a.samples, tenths = v => (100 * v).toFixed(1) + " %";
 function accuracy() {
-  const [mark] = rated(decibels), a = S.answers, given = S.accuracy && S.accuracy.outputs.find(o => typeof o.sqnr_db === "number"), n = S.samples;
-  const db = decibels ?? (given ? given.sqnr_db : undefined);
+  const [mark] = rated(decibels), a = S.answers, db = decibels;
   const aside = S.set_aside && S.set_aside.length ? `${S.set_aside.length} sample${S.set_aside.length === 1 ? " was" : "s were"} set aside.` : "";
   if (a && a[1]) return question("How accurate is it?", share(a[1]) > share(a[0]) - .02 ? "good" : "mid", tenths(share(a[1])), "right",
     `The float model: ${tenths(share(a[0]))}; the same answer in ${tenths(a[1].agree / a[1].samples)} of ${a[1].samples} samples.`, db === undefined ? "" : `${decibel(db)} dB.`, aside);
   if (db === undefined) return question("How accurate is it?", "merged", "–", "", "Nothing was measured: samples come with --calib.");
-  return question("How accurate is it?", decibels === undefined ? rated(db)[0] : mark, decibel(db), db === "exact" ? "" : "dB",
-    `${S.sqnr_integer_db === undefined && decibels !== undefined ? "As typed" : "The output"} against the float model${n ? `, on ${n} sample${n === 1 ? "" : "s"}` : ""}.`,
+  return question("How accurate is it?", mark, decibel(db), db === "exact" ? "" : "dB",
+    `${!proved.length && S.sqnr_integer_db === undefined ? "As typed" : "The output"} against the float model${measuredOn()}.`,
     S.answers || !isCompiled ? "" : "Labels (--labels) would say how many answers are right.", aside);
 }
 function onCpu() {
