@@ -40,8 +40,9 @@ static text *planes(void)
 static text *planes_alone(void)
 {
     text *t = begin("%0: i8[1,3,64,64]", 1);
-    SAY(t, "  %%2 = tosa.clamp %%%d min_val=-4 max_val=100 nan_mode=propagate : i8[1,64,64,3]\n",
-        image(t));
+    int x = image(t);
+    SAY(t, "  %%%d = tosa.clamp %%%d min_val=-4 max_val=100 nan_mode=propagate : i8[1,64,64,3]\n",
+        t->value + 1, x);
     t->value++;
     return t;
 }
