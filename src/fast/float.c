@@ -486,19 +486,27 @@ static tc_product *make_image(tc_ctx *ctx, const window *w, tc_matrix b, const t
     return finish(ctx, p, weights.data, bias, then, n_then);
 }
 
+/* Without padding, which convolutions and their transposes state differently. */
+static window window_of(const tc_type *x, const tc_type *y, const tc_type *w, const int64_t *stride,
+                        const int64_t *dilation)
+{
+    int axes = x->rank - 2;
+    window v = {.transposed = false};
+    spread(&x->dim[2], axes, 1, 1, v.in);
+    spread(&y->dim[2], axes, 1, 1, v.out);
+    spread(&w->dim[2], axes, 1, 1, v.kernel);
+    spread(stride, axes, 1, 1, v.stride);
+    spread(dilation, axes, 1, 1, v.dilation);
+    return v;
+}
+
 tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x, const tc_type *y,
                             tc_tensor w, tc_tensor bias, const tc_then *then, int n_then)
 {
     if (!image_of_f32(x, y, w))
         return NULL;
-    int axes = x->rank - 2;
-    window v = {.transposed = false};
-    spread(&x->dim[2], axes, 1, 1, v.in);
-    spread(&y->dim[2], axes, 1, 1, v.out);
-    spread(&w.type->dim[2], axes, 1, 1, v.kernel);
-    spread(a->stride.v, axes, 1, 1, v.stride);
-    spread(a->dilation.v, axes, 1, 1, v.dilation);
-    spread(a->pad.v, axes, 2, 0, v.before);
+    window v = window_of(x, y, w.type, a->stride.v, a->dilation.v);
+    spread(a->pad.v, x->rank - 2, 2, 0, v.before);
     int64_t in = w.type->dim[1], n = w.type->dim[0] / a->groups,
             taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
     tc_matrix b = {a->groups, taps, in, n, n * in * taps, 1, taps, in * taps};
@@ -511,14 +519,9 @@ tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, cons
 {
     if (!image_of_f32(x, y, w))
         return NULL;
-    int axes = x->rank - 2;
-    window v = {.transposed = true};
-    spread(&x->dim[2], axes, 1, 1, v.in);
-    spread(&y->dim[2], axes, 1, 1, v.out);
-    spread(&w.type->dim[2], axes, 1, 1, v.kernel);
-    spread(a->stride.v, axes, 1, 1, v.stride);
-    spread(a->dilation.v, axes, 1, 1, v.dilation);
-    spread(a->pad.v, axes, 1, 0, v.before);
+    window v = window_of(x, y, w.type, a->stride.v, a->dilation.v);
+    v.transposed = true;
+    spread(a->pad.v, x->rank - 2, 1, 0, v.before);
     int64_t in = w.type->dim[0] / a->groups, n = w.type->dim[1],
             taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
     tc_matrix b = {a->groups, taps, in, n, in * n * taps, 1, n * taps, taps};
