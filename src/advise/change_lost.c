@@ -115,7 +115,7 @@ static bool multiplies_activations(const tc_graph *g, const tc_node *node)
 
 void ti_find_products(tc_advisor *a, const tc_advice_kind *kind)
 {
-    if (a->target.machine->forms != TC_FORMS_U55 || a->options.ethosu.u55_products)
+    if (!a->target.machine->can.products_by_conv || a->options.ethosu.u55_products)
         return;
     size_t *at = tc_new_n(&a->ctx->scratch, size_t, a->g->n_node), n = 0;
     for (size_t k = 0; k < a->g->n_node; k++)

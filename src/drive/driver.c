@@ -28,7 +28,7 @@
 static const tc_machine *for_any_size(tc_ctx *ctx, const tc_machine *machine, int64_t largest)
 {
     tc_machine *plain = ti_arena_copy(&ctx->arena, machine, sizeof *plain);
-    plain->forms = TC_FORMS_ANY;
+    plain->shapes = false;
     plain->cost = (tc_costs){.free_moves = true};
     plain->any_size = largest;
     return plain;

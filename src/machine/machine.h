@@ -34,6 +34,7 @@ typedef struct tc_abilities {
     bool deep_kernels;    /* CONV3D of kernels deeper than one */
     bool wide_tables;     /* a TABLE's i32 may be added to before it is narrowed */
     bool rounds_twice;    /* RESCALE in DOUBLE_ROUND, as other kernels on the machine round */
+    bool products_by_conv; /* products of activations as convolutions, where asked (--optimise products) */
     int64_t stride;       /* the farthest that a window steps */
     int acc_bits;         /* of sums of 16-bit products; 0: 48, as TOSA has them */
 } tc_abilities;
@@ -49,9 +50,6 @@ typedef struct tc_costs {
     bool affine_by_conv;    /* x * gain + bias by channel as a convolution of 16 bits */
 } tc_costs;
 
-/* Which forms suit the machine (drive/road.def); ANY: shapes are left as they are, too. */
-typedef enum tc_forms { TC_FORMS_ANY, TC_FORMS_U55, TC_FORMS_U85 } tc_forms;
-
 /* C source: the instructions that its kernels may use, each set with those before it. */
 typedef enum tc_core { TC_CORE_C, TC_CORE_DSP, TC_CORE_MVE } tc_core;
 
@@ -64,7 +62,7 @@ typedef struct tc_machine {
     size_t n_npu;
     const char *title;   /* in messages */
     const char *spec;    /* the TOSA it takes; NULL: none */
-    tc_forms forms;      /* which forms of the same TOSA it finds cheap */
+    bool shapes;         /* of integers: fewer shapes, slices and copies pay (drive/road.def) */
     tc_packing packing;
     tc_core core;
     tc_pace pace;

@@ -8,7 +8,7 @@
 const tc_machine tc_machine_tosa = {
     .name = "TOSA-1.0",
     .title = "TOSA",
-    .forms = TC_FORMS_U85,
+    .shapes = true,
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
     .can = {.gathers = true,
@@ -29,10 +29,10 @@ const tc_machine tc_machine_tosa = {
 const tc_machine tc_machine_tosa_u55 = {
     .name = "TOSA-1.0+u55",
     .title = "TOSA",
-    .forms = TC_FORMS_U55,
+    .shapes = true,
     .packing = TC_PACKED_TOSA,
     .backend = "TOSABackend",
-    .can = {.loops = true, .stride = TC_NPU_STRIDE},
+    .can = {.loops = true, .products_by_conv = true, .stride = TC_NPU_STRIDE},
     .cost = {.slices = 1024, .affine_by_conv = true},
     .costs_of = "ethos-u55-128",
 };

@@ -67,7 +67,7 @@ const tc_machine tc_machine_u85 = {
     .n_npu = TC_COUNT(sizes),
     .title = "Ethos-U85",
     .spec = "TOSA-1.0+INT+int16+int4+doubleround+inexactround+cf+dynamic",
-    .forms = TC_FORMS_U85,
+    .shapes = true,
     .packing = TC_PACKED_STREAM,
     .backend = "EthosUBackend",
     .can = {.gathers = true,
