@@ -113,6 +113,13 @@ static tc_val affine_by_conv(tc_build *lw, tc_val x, int64_t zero, double unit, 
     return ti_b_tosa_reshape(lw, y, t->rank, t->dim);
 }
 
+/* Whether a convolution's accumulator, in which biases are rounded, has coarser steps than the
+ * result for some channel: one step of x is more than 64 of the result. */
+static bool is_coarse_by_conv(double unit, const double *gain, int64_t n, const tc_type *to)
+{
+    return unit * ti_largest(gain, n) / 64 > ti_scale_of(to);
+}
+
 tc_val ti_put_affine(tc_build *lw, tc_val x, double unit, int axis, const double *gain,
                      const double *bias, int64_t n, const tc_type *to)
 {
@@ -120,7 +127,7 @@ tc_val ti_put_affine(tc_build *lw, tc_val x, double unit, int axis, const double
         return TC_NONE;
     bool plain = all_same(gain, n) && gain[0] > 0 && ti_largest(bias, n) == 0;
     if (lw->lower->target->machine->cost.affine_by_conv && ti_lower_has(lw, TC_FEATURE_INT16) &&
-        axis == ti_b_type(lw, x)->rank - 1 && !plain)
+        axis == ti_b_type(lw, x)->rank - 1 && !plain && !is_coarse_by_conv(unit, gain, n, to))
         x = affine_by_conv(lw, x, 0, unit, gain, bias, n, to);
     else
         x = affine_by_parts(lw, x, unit, axis, gain, bias, n, to);
@@ -147,10 +154,16 @@ void ti_lower_int_batch_norm(tc_build *lw, const tc_node *node, tc_val *out)
         bias[i] = b[i] - mean[i] * gain[i];
     }
     tc_val x = ti_b_tosa_channels_last(lw, ti_lower_in(lw, node, 0));
-    if (t->dtype == TC_i8)
-        x = ti_put_codes(
-            lw, affine_by_conv(lw, x, ti_zero_of(t), ti_scale_of(t), gain, bias, n, to), to->quant);
+    double unit = ti_scale_of(t);
+    bool wide = t->dtype == TC_i8 && is_coarse_by_conv(unit, gain, n, to);
+    if (wide) { /* products and biases by 16 bits */
+        x = ti_put_rescale(lw, x, 128, ti_zero_of(t), 0, TC_i16);
+        unit /= 128;
+    }
+    if (t->dtype == TC_i8 && !wide)
+        x = ti_put_codes(lw, affine_by_conv(lw, x, ti_zero_of(t), unit, gain, bias, n, to),
+                         to->quant);
     else
-        x = ti_put_affine(lw, x, ti_scale_of(t), t->rank - 1, gain, bias, n, to);
+        x = ti_put_affine(lw, x, unit, t->rank - 1, gain, bias, n, to);
     out[0] = ti_b_tosa_channels_first(lw, x);
 }
