@@ -107,6 +107,15 @@ static bool when_OLDER(const tc_job *job, const tc_module *m)
     return packing(job) == TC_PACKED_VGF && ti_tosa_minor(m) > 0;
 }
 
+static bool when_BRANCHES(const tc_job *job, const tc_module *m)
+{
+    bool has_if = false;
+    for (size_t i = 0; i < m->n_graph; i++)
+        for (size_t k = 0; k < m->graph[i]->n_node; k++)
+            has_if = has_if || m->graph[i]->node[k]->op == TC_OP_tosa_cond_if;
+    return has_if && packing(job) == TC_PACKED_STREAM && !has(job, TC_FEATURE_CF);
+}
+
 #define OF_JOB(name, value)                                                                        \
     static bool when_##name(const tc_job *job, const tc_module *m)                                 \
     {                                                                                              \

@@ -77,15 +77,14 @@ static tc_status fold_constants(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* cond(constant, x...) => the nodes of the graph that it takes, on x... */
+/* cond(constant, x...) or COND_IF => the nodes of the graph that it takes, on x... */
 static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
 {
-    if (node->op != TC_OP_cond || !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, 0)))
+    if ((node->op != TC_OP_cond && node->op != TC_OP_tosa_cond_if) ||
+        !ti_rewrite_is_fixed(rw, ti_rewrite_in(rw, node, 0)))
         return TC_OK;
-    const tc_attr_cond *a = node->attr;
     tc_tensor test = ti_tensor_of(rw->to, ti_rewrite_in(rw, node, 0));
-    const tc_graph *g = ti_module_find(
-        rw->from->module, *(const uint8_t *)test.data ? a->then_graph : a->else_graph);
+    const tc_graph *g = ti_node_callee(rw->from->module, node, !*(const uint8_t *)test.data);
     if (!g || g->n_mutation || g->n_in != (size_t)node->n_in - 1 || g->n_out < (size_t)node->n_out)
         return TC_OK;
     for (int i = 0; i < node->n_out; i++)
