@@ -65,6 +65,7 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
     hw->rows = rows;
+    hw->ordered = ordered;
     if ((ordered && !ti_hw_order(hw)) || (!ti_hw_cascades(hw) && rows))
         return false;
     run(hw, steps, TC_COUNT(steps));
@@ -146,10 +147,32 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
     }
 }
 
+static bool has_late(const tc_hw *hw)
+{
+    for (size_t i = 0; i < hw->n_op; i++)
+        if (hw->op[i].late)
+            return true;
+    return false;
+}
+
+/* A schedule is chosen by the sum of its operations, and priced as a whole: what late copies gain in
+ * the sum must be there in the whole, too. */
+static bool try_without_late(tc_hw *base, const attempt *with, attempt *out)
+{
+    if (!has_late(&with->hw))
+        return false;
+    tc_hw *other = tc_new(base->arena, tc_hw);
+    *other = *base;
+    other->ahead_only = true;
+    bool made = try_turns(other, with->hw.rows, with->hw.ordered, out) && !out->hw.refused;
+    give_back(base, other);
+    return made && out->cycles <= with->cycles && out->sram <= with->sram;
+}
+
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 2), *best = made;
     size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
     for (size_t i = 0; i < ways; i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -174,7 +197,8 @@ static attempt *best_attempt(tc_hw *hw)
         other->sram < best->sram &&
         is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
         best = other;
-    return best;
+    attempt *ahead = &made[n + 1];
+    return try_without_late(hw, best, ahead) ? ahead : best;
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

@@ -149,7 +149,7 @@ void ti_hw_live(tc_hw *hw)
                 ti_life_use(&hw->root[root[k]].life, begin);
                 ti_life_use(&hw->root[root[k]].life, end);
             }
-        if (op->staged && op->stage >= 0) /* it is copied while the operation before runs */
+        if (op->staged && op->stage >= 0 && !op->late) /* while the operation before runs */
             ti_life_use(&hw->root[op->stage].life,
                         begin ? chain_begin(hw, (size_t)begin - 1) : 0);
     }
@@ -431,8 +431,8 @@ static void load(emitter *e, const tc_root *from, const tc_root *to, int64_t beh
 static void load_weights(emitter *e, size_t i)
 {
     const tc_hw *hw = e->hw;
-    const tc_hw_op *op = i < hw->n_op ? &hw->op[i] : NULL;
-    if (!op || !is_staged(op))
+    const tc_hw_op *op = &hw->op[i];
+    if (!is_staged(op))
         return;
     const tc_root *to = &hw->root[op->stage], *weights = &hw->root[hw->packed[op->packed].root];
     int64_t behind = bytes_of_scales(hw, op);
@@ -451,9 +451,10 @@ static void load_ahead(emitter *e, size_t i)
     size_t end = (size_t)chain_end(hw, i);
     if (hw->op[i].joins)
         return;
-    if (i == 0)
-        load_weights(e, 0);
-    load_weights(e, end + 1);
+    if (i == 0 || hw->op[i].late)
+        load_weights(e, i);
+    if (end + 1 < hw->n_op && !hw->op[end + 1].late)
+        load_weights(e, end + 1);
     for (size_t k = i; k <= end; k++)
         if (hw->op[k].table >= 0)
             slot_of(e, hw->op[k].table, i);

@@ -60,6 +60,7 @@ typedef struct tc_hw_op {
     int32_t made; /* or the root that its weights are computed in, as a stream; -1: constant */
     bool fixed;   /* its block is fixed: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
+    bool late;      /* not before the operation before it has ended */
     int32_t stage, step; /* step: channels at a time */
     int32_t slice;       /* which of them */
     int64_t staged_bytes;
@@ -108,6 +109,8 @@ typedef struct tc_hw {
     tc_arena *arena; /* &ctx->scratch */
     tc_arena *kept;  /* of what stays for all attempts: &ctx->arena */
     bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
+    bool ordered;    /* in another order than the region's */
+    bool ahead_only; /* no weights are copied late */
     bool widens;     /* channels are to be widened (fold_channels.c); */
     bool wider;      /* some are */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */

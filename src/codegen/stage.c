@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stage.c -- weights that are in a slower memory than values are copied ahead, while the operation
- * before runs.
+ * before runs; or late, when it has ended and its operands have given back their bytes.
  *
  * Into bytes that would be idle, and into some more where that pays.
  * Where there is no room for all weights of an operation, it is cut into slices of its channels,
@@ -156,9 +156,10 @@ double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
 
 enum { MOST_SLICES = 64, LONGEST = 8 };
 
-/* Weights where they are; or copied ahead: whole, in so many slices, or in the largest that fit. */
-enum { HERE, WHOLE, FITTING, WAYS = 7 };
-static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8};
+/* Weights where they are; or copied, ahead or late: whole, in so many slices, or (0) in the largest
+ * that fit. */
+enum { HERE, LATE = 7, WAYS = 13 };
+static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8, 1, 0, 2, 3, 4, 8};
 
 typedef struct way {
     bool possible;
@@ -210,13 +211,14 @@ static bool may_slice(const search *s, const tc_hw_op *op)
     return !chained && readers && *readers == 1;
 }
 
-/* The same of weights that a program before has cut: here, or copied ahead, as they are. */
+/* The same of weights that a program before has cut: here, or copied, as they are. */
 static way way_known(const tc_hw_op *op, int which, int64_t room)
 {
     int32_t c = op->op.ofm.c, step = op->known->step;
     int64_t bytes = ti_hw_weight_bytes(op, step);
-    bool ahead = step < c ? which == FITTING && 2 * bytes <= room : which == WHOLE && bytes <= room;
-    return (way){which == HERE || ahead, step};
+    bool copied = which != HERE && (step < c ? slices_of[which] == 0 && 2 * bytes <= room
+                                             : slices_of[which] == 1 && bytes <= room);
+    return (way){which == HERE || copied, step};
 }
 
 /* In how many channels at a time weights come that way, when there is so much room. */
@@ -230,8 +232,8 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
     if (!op->weight)
         return (way){false, c};
     int64_t all = ti_hw_weight_bytes(op, c);
-    if (which == WHOLE || (n == 0 && all <= room))
-        return (way){which == WHOLE && all <= room, c};
+    if (n == 1 || (n == 0 && all <= room))
+        return (way){n == 1 && all <= room, c};
     int32_t step = n           ? ((c + n - 1) / n + BRICK - 1) / BRICK * BRICK
                    : room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK
                               : 0;
@@ -269,35 +271,54 @@ static double cycles_of(const search *s, size_t i, int which, int32_t step, doub
     return cost.cycles + (job.slices > 1 ? setup * (job.slices - 1) : 0);
 }
 
+/* Operation i that way, after the one before came the way p. */
+static void try_way(search *s, size_t i, int p, int q, int64_t room)
+{
+    const path *before = i ? &s->path[i - 1] : NULL;
+    path *now = &s->path[i];
+    double slack = before && q < LATE ? before->slack[p] : 0;
+    way w = way_in(s, &s->hw->op[i], q, room);
+    if (!w.possible)
+        return;
+    double cycles = (before ? before->cycles[p] : 0) + cycles_of(s, i, q, w.step, &slack);
+    if (now->cycles[q] >= 0 && now->cycles[q] <= cycles)
+        return;
+    now->cycles[q] = cycles;
+    now->slack[q] = slack;
+    now->way[q] = w;
+    now->from[q] = (uint8_t)p;
+}
+
+/* The way that is the cheapest up to operation i. */
+static int least_of(const path *at)
+{
+    int least = HERE;
+    for (int q = 0; q < WAYS; q++)
+        least = at->cycles[q] >= 0 && at->cycles[q] < at->cycles[least] ? q : least;
+    return least;
+}
+
 static void extend(search *s, size_t i)
 {
-    const tc_hw_op *op = &s->hw->op[i], *last = i ? op - 1 : NULL;
-    static const path begin = {.cycles = {0, -1, -1, -1, -1, -1, -1}};
-    const path *before = i ? &s->path[i - 1] : &begin;
+    const tc_hw_op *op = &s->hw->op[i];
+    const path *before = i ? &s->path[i - 1] : NULL;
     path *now = &s->path[i];
     for (int q = 0; q < WAYS; q++)
         now->cycles[q] = -1;
-    for (int p = 0; p < WAYS; p++) {
-        if (before->cycles[p] < 0)
+    for (int p = 0; p < (before ? WAYS : 1); p++) {
+        if (before && before->cycles[p] < 0)
             continue;
-        int64_t held = i ? s->live[i - 1] : 0;
-        if (i && p != HERE)
-            held += ti_hw_weight_bytes(last, before->way[p].step);
+        int64_t held = before ? s->live[i - 1] : 0;
+        if (p != HERE)
+            held += ti_hw_weight_bytes(op - 1, before->way[p].step);
         int64_t room = s->most - ti_max_i64(held, s->live[i]);
-        for (int q = 0; q < WAYS; q++) {
-            double slack = before->slack[p];
-            way w = way_in(s, op, q, room);
-            if (!w.possible)
-                continue;
-            double cycles = before->cycles[p] + cycles_of(s, i, q, w.step, &slack);
-            if (now->cycles[q] >= 0 && now->cycles[q] <= cycles)
-                continue;
-            now->cycles[q] = cycles;
-            now->slack[q] = slack;
-            now->way[q] = w;
-            now->from[q] = (uint8_t)p;
-        }
+        for (int q = 0; q < LATE; q++)
+            try_way(s, i, p, q, room);
     }
+    if (!before || op->joins || !op->weight || s->hw->ahead_only)
+        return;
+    for (int q = LATE; q < WAYS; q++) /* whatever was before */
+        try_way(s, i, least_of(before), q, s->most - s->live[i]);
 }
 
 /* Cycles of the cheapest way in so many bytes; which: the last operation's. */
@@ -306,11 +327,9 @@ static double cheapest(search *s, int64_t most, int *which)
     s->most = most;
     for (size_t i = 0; i < s->hw->n_op; i++)
         extend(s, i);
-    const double *end = s->path[s->hw->n_op - 1].cycles;
-    *which = HERE;
-    for (int q = 0; q < WAYS; q++)
-        *which = end[q] >= 0 && end[q] < end[*which] ? q : *which;
-    return end[*which];
+    const path *end = &s->path[s->hw->n_op - 1];
+    *which = least_of(end);
+    return end->cycles[*which];
 }
 
 /* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
@@ -354,6 +373,7 @@ static void set_ways(search *s, int which)
 {
     for (size_t i = s->hw->n_op; i-- > 0;) {
         s->hw->op[i].staged = which != HERE;
+        s->hw->op[i].late = which >= LATE;
         s->hw->op[i].step = s->path[i].way[which].step;
         which = s->path[i].from[which];
     }
@@ -377,6 +397,7 @@ static void cut(tc_hw *hw)
             part.op.weights.region = part.staged ? ti_hw_fast_region(hw) : 0;
             part.like = op->like ? now_at[op->like - 1] : 0;
             part.slice = at / step;
+            part.late = op->late && at == 0; /* the others come while those before are computed */
             part.cut_of = step < c && at == 0 ? c : 0;
             part.known = step < c ? ti_hw_known(hw, &part) : op->known;
             keep(hw, &list, &n, &cap, &part);
