@@ -180,17 +180,17 @@ void ti_config_pack(tc_config *c)
     c->group_free = c->head8 = false;
 }
 
-static bool is_few(const tc_setting *weight)
+bool ti_setting_few_codes(const tc_setting *weight)
 {
     return weight->dtype == TC_i4 || (weight->dtype == TC_i8 && weight->qmax <= FEW_CODES);
 }
 
 bool ti_config_few_codes(const tc_config *c)
 {
-    bool few = is_few(&c->global.weight);
+    bool few = ti_setting_few_codes(&c->global.weight);
     for (size_t i = 0; i < c->n_entry; i++) {
         tc_setting own = ti_setting_patched(c->global.weight, &c->entry[i].weight);
-        few = few || is_few(&own);
+        few = few || ti_setting_few_codes(&own);
     }
     return few;
 }

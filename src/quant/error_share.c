@@ -2,7 +2,9 @@
 /* error_share.c -- see error_share.h.
  *
  * Up to a value such a run equals the plain one: one plan runs through the program once, and a twin
- * branches off before every value and runs to the end. */
+ * branches off before every value and runs to the end.  Where the work does not suffice for every
+ * value on one sample, those with the most noise of their own, relative to their squares, come
+ * first; the noise that reaches a value says nothing of what it adds. */
 #include "error_share.h"
 
 #include <math.h>
@@ -11,12 +13,13 @@
 #include "role.h"
 #include "sample_runner.h"
 
-enum { SAMPLES = 8, FEW_SAMPLES = 2, LEAST = 8 /* values measured regardless of work */ };
+enum { SAMPLES = 8, LEAST = 8 /* values measured regardless of work */ };
 static const double WORK = 3e10; /* multiplications */
 
 typedef struct solo {
     const tc_graph *g;
     tc_alone **row; /* by value: its row, where it is measured */
+    double *own;    /* by value: noise on its grid, in the plain run */
     tc_val now;           /* the value that the twin rounds to its grid */
     tc_plan *plan, *twin;
     tc_watch watch, twin_watch;
@@ -43,9 +46,23 @@ double ti_quant_work(const tc_graph *g)
     return work;
 }
 
-static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+/* The noise that a value's own grid makes; the value stays. */
+static void see_own(void *who, tc_val v, tc_tensor seen, const int8_t *order)
 {
-    (void)who, (void)v, (void)seen, (void)order;
+    const solo *s = who;
+    (void)order;
+    if (!s->own || !s->row[v])
+        return;
+    const tc_quant *q = s->row[v]->grid;
+    tc_snap grid = ti_snap_make(q->scale[0], q->zero[0], q->lo, q->hi);
+    double error = 0, square = 0;
+    for (int64_t i = 0; i < tc_type_count(seen.type); i++) {
+        float x = ((const float *)seen.data)[i], y;
+        ti_snap_f32(&grid, &x, &y, 1);
+        error += ((double)y - (double)x) * ((double)y - (double)x);
+        square += (double)x * (double)x;
+    }
+    s->own[v] = square > 0 ? error / square : 0;
 }
 
 static void see_twin(void *who, tc_val v, tc_tensor seen, const int8_t *order)
@@ -136,23 +153,42 @@ static bool has_grid(const tc_graph *g, const tc_alone *row)
     return row->grid && row->grid->axis < 0 && ti_type_of(g, row->value)->dtype == TC_f32;
 }
 
-/* Which rows are measured: the first ones, as many as the work allows; and on how many samples. */
+/* Which rows are measured, as many as the work allows, the noisiest first; and on how many
+ * samples.  Until then all rows that have a grid are in `row`. */
 static size_t choose_rows(solo *s, tc_alone *row, size_t n, size_t n_sample)
 {
     double each = fmax(1, ti_quant_work(s->g) / 2), all = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         all += has_grid(s->g, &row[i]);
-    double fit = fmin(SAMPLES, fmax(FEW_SAMPLES, floor(WORK / (each * fmax(1, all)))));
+        row[i].noise = NAN;
+        s->row[row[i].value] = NULL;
+    }
+    double fit = fmin(SAMPLES, fmax(1, floor(WORK / (each * fmax(1, all)))));
     n_sample = (double)n_sample < fit ? n_sample : (size_t)fit;
     size_t room = (size_t)fmax(LEAST, fmin(1e6, WORK / (each * (double)n_sample)));
-    for (size_t i = 0; i < n; i++) {
-        bool fits = room > 0 && has_grid(s->g, &row[i]);
-        row[i].noise = fits ? 0 : NAN;
-        if (fits)
-            s->row[row[i].value] = &row[i];
-        room -= fits;
+    for (; room; room--) {
+        tc_alone *most = NULL;
+        for (size_t i = 0; i < n; i++)
+            if (has_grid(s->g, &row[i]) && isnan(row[i].noise) &&
+                (!most || s->own[row[i].value] > s->own[most->value]))
+                most = &row[i];
+        if (!most)
+            break;
+        most->noise = 0;
+        s->row[most->value] = most;
     }
     return n_sample;
+}
+
+/* Every value's own noise on the first sample. */
+static tc_status look_at_own(solo *s, const tc_samples *samples, tc_alone *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (has_grid(s->g, &row[i]))
+            s->row[row[i].value] = &row[i];
+    if (samples->n)
+        TC_TRY(samples->read(samples->from, 0, s->in));
+    return samples->n ? run_plain(s) : TC_OK;
 }
 
 tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
@@ -161,8 +197,8 @@ tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *p
 {
     solo *s = tc_new(&ctx->arena, solo);
     *s = (solo){.g = g, .state = state, .row = tc_new_n(&ctx->arena, tc_alone *, g->n_val)};
-    size_t n_sample = choose_rows(s, row, n, samples->n);
-    s->watch = (tc_watch){wanted, see_nothing, s};
+    s->own = tc_new_n(&ctx->arena, double, g->n_val);
+    s->watch = (tc_watch){wanted, see_own, s};
     s->twin_watch = (tc_watch){wanted, see_twin, s};
     s->plan = ti_plan_twin(plan, &s->watch);
     s->twin = ti_plan_twin(plan, &s->twin_watch);
@@ -173,7 +209,9 @@ tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *p
     s->real = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
     for (size_t i = 0; i < g->n_out; i++)
         s->real[i] = ti_tensor_new(&ctx->arena, ti_type_of(g, g->out[i]));
-    tc_status status = TC_OK;
+    tc_status status = look_at_own(s, samples, row, n);
+    size_t n_sample = choose_rows(s, row, n, samples->n);
+    s->own = NULL;
     for (size_t k = 0; k < n_sample && status == TC_OK; k++) {
         status = samples->read(samples->from, k * samples->n / n_sample, s->in);
         if (status == TC_OK)

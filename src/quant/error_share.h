@@ -20,8 +20,8 @@ typedef struct tc_alone {
 bool ti_alone_is_cut(const tc_alone *row);
 
 /* The real program runs with one of the values rounded to its grid and everything else unchanged,
- * over a few of the samples; values beyond the work budget are not measured, so the most
- * interesting come first.  plan: of g, with these values wanted.  state: of g, by mutation. */
+ * over a few of the samples: every value on one before any on a second.  Within the work
+ * budget those with the most noise of their own come first.  plan: of g, with these values wanted.  state: of g, by mutation. */
 TC_MUST_USE tc_status ti_quant_error_shares(tc_ctx *ctx, const tc_graph *g, const tc_plan *plan,
                                             const bool *wanted, void *const *state,
                                             const tc_samples *samples, tc_alone *row, size_t n);

@@ -31,8 +31,9 @@ enum {
     ROWS = 32, /* of weights at a time */
     CHUNK_BYTES = 6 << 20 /* of windows at a time, unless threads need more */
 };
-static const double RIDGE =
-    0.01; /* of the mean of H's diagonal: weights without gradient stay */
+/* Of the mean of H's diagonal: weights without gradient stay.  Few codes are moved far by what the
+ * samples have in common by chance; steps by group are damped by SHRINK instead. */
+static const double RIDGE = 0.01, RIDGE_FEW = 1;
 
 static const float SHRINK = 0.4F; /* damping of H off its diagonal, for steps by group */
 
@@ -289,12 +290,14 @@ static void shrink(const solving *v, sums of, int64_t group, float by)
 static void add_ridge(const solving *v, sums of, int64_t group)
 {
     int64_t k = v->f->shape->k;
-    double mean = 0;
+    const tc_setting *setting = v->f->setting;
+    bool few = ti_setting_few_codes(setting) && !setting->group;
+    double mean = 0, ridge = few ? RIDGE_FEW : RIDGE;
     for (int64_t i = 0; i < k; i++)
         mean += (double)of.h[i * k + i] / (double)k;
     for (int64_t i = 0; i < k; i++) {
-        of.h[i * k + i] += (float)(RIDGE * mean);
-        add_diagonal(v, of, group, i, (float)(RIDGE * mean));
+        of.h[i * k + i] += (float)(ridge * mean);
+        add_diagonal(v, of, group, i, (float)(ridge * mean));
     }
 }
 

@@ -8,7 +8,8 @@
  *   all  = sum of errors / sum of squares                       large ones count for more
  *
  * They are excluded where that lowers `each` by GAIN without raising `all`: a broken image is lost
- * in one way and costs all others in the other; a large sample of heavy-tailed data is valid input.
+ * in one way and costs all others in the other; large samples of heavy-tailed data are valid input,
+ * where there are several of them (TAIL).  Judged on the plain int8 program for every setting.
  *
  * Samples that are far beyond all others in an input, a pixel of 5000 among others of 4, have large
  * outputs, too.  They are excluded where the others are lost with them (LOST) and not without. */
@@ -21,6 +22,7 @@
 
 enum { MEASURED = 64, NAMED = 8 };
 static const double GAIN = 0.8; /* times the noise, 1 dB */
+static const double TAIL = 0.03; /* of the samples: fewer, or one, do not show a long tail */
 static const double LOST = 20, BACK = 3; /* dB of the others, and their gain */
 
 /* Both noises over the kept samples, of which some were measured, and those set aside. */
@@ -77,7 +79,7 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
     bool gains = a.each < GAIN * b.each, lost = !(kept_in[1].sqnr_db > LOST) &&
                                                kept_in[0].sqnr_db > kept_in[1].sqnr_db + BACK;
     bool broken = lost && all_given(domains);
-    out->heavy = gains && a.all > b.all && !broken;
+    out->heavy = gains && a.all > b.all && !broken && domains->n_odd > 1 && share >= TAIL;
     out->keep = !broken && (out->heavy || !gains);
     out->others_db[0] = kept_in[0].sqnr_db;
     out->others_db[1] = kept_in[1].sqnr_db;

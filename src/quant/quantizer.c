@@ -153,36 +153,89 @@ static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *
     return ti_quant_apply(ctx, a->typed, request->config, &a->domains);
 }
 
+/* The setting by which samples are judged where values have 8 bits: plain int8.  The same for every
+ * such setting of a program, so that more bits are never given for other samples. */
+static tc_config plain_int8(const tc_config *config)
+{
+    tc_config plain = *config, preset;
+    if (ti_config_preset("int8", &preset))
+        plain.global = preset.global;
+    plain.n_entry = 0;
+    plain.n_wide = 0;
+    plain.wide_cycles = plain.small8 = 0;
+    plain.head8 = plain.group_free = false;
+    plain.widen_noisy = plain.quiet = true;
+    return plain;
+}
+
+/* Whether samples are judged by the setting itself: it is plain, or its values have 16 bits, whose
+ * range has room for odd samples at no cost to the others. */
+static bool judges_itself(const tc_config *c)
+{
+    return c->global.act.dtype != TC_i8 ||
+           (!ti_config_few_codes(c) && !c->n_entry && !c->n_wide && !(c->wide_cycles > 0));
+}
+
+/* The odd samples' verdict; without: the program made without them, `asked` as it was before. */
+static tc_status judge_samples(tc_ctx *ctx, const tc_module *asked, const tc_quant_request *request,
+                               const attempt *without, attempt *with, tc_outlier_verdict *verdict)
+{
+    tc_quant_request all = *request;
+    tc_config silent = *request->config;
+    silent.quiet = true;
+    all.config = &silent;
+    all.keep_odd = true;
+    *with = (attempt){.typed = ti_module_copy(asked)};
+    *verdict = (tc_outlier_verdict){.keep = true};
+    TC_TRY(prepare(ctx, &all, with));
+    return without->domains.n_odd
+               ? ti_outlier_judge(ctx, without->real, without->typed, with->typed,
+                                  &request->samples, &without->domains, verdict)
+               : TC_OK;
+}
+
+/* The same of the program in plain int8. */
+static tc_status judge_plain(tc_ctx *ctx, const tc_module *asked, const tc_quant_request *request,
+                             tc_outlier_verdict *verdict)
+{
+    tc_config plain = plain_int8(request->config);
+    tc_quant_request r = *request;
+    attempt without = {.typed = ti_module_copy(asked)}, with;
+    r.config = &plain;
+    r.times = NULL;
+    TC_TRY(prepare(ctx, &r, &without));
+    return judge_samples(ctx, asked, &r, &without, &with, verdict);
+}
+
 /* The same with all samples, if dropping the odd ones costs more than it gains. */
 static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
-    bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n;
-    attempt all = {.typed = ti_module_copy(a->typed)};
+    bool quiet = request->config->quiet, measurable = !request->n_merge && request->samples.n,
+         itself = judges_itself(request->config);
+    const tc_module *asked = ti_module_copy(a->typed);
     TC_TRY(prepare(ctx, request, a));
     if (!a->domains.n_odd || request->observe_only)
         return TC_OK;
-    if (!measurable) {
-        if (!quiet)
-            ti_outlier_tell(ctx, &a->domains, &request->samples, NULL);
-        return TC_OK;
-    }
-    tc_config silent = *request->config;
-    silent.quiet = true;
-    tc_quant_request again = *request;
-    again.config = &silent;
-    again.keep_odd = true;
     tc_outlier_verdict verdict;
-    TC_TRY(prepare(ctx, &again, &all));
-    TC_TRY(ti_outlier_judge(ctx, a->real, a->typed, all.typed, &request->samples, &a->domains,
-                            &verdict));
+    attempt all = {0};
+    if (measurable)
+        TC_TRY(itself ? judge_samples(ctx, asked, request, a, &all, &verdict)
+                      : judge_plain(ctx, asked, request, &verdict));
     if (!quiet)
-        ti_outlier_tell(ctx, &a->domains, &request->samples, &verdict);
-    if (verdict.keep) {
-        ti_quant_take_over(a->typed, all.typed);
-        *a = (attempt){
-            .real = all.real, .typed = a->typed, .domains = all.domains, .masks = all.masks};
-        request->keep_odd = true;
+        ti_outlier_tell(ctx, &a->domains, &request->samples, measurable ? &verdict : NULL);
+    if (!measurable || !verdict.keep)
+        return TC_OK;
+    request->keep_odd = true;
+    if (!itself) {
+        tc_quant_request again = *request;
+        tc_config silent = *request->config;
+        silent.quiet = true;
+        again.config = &silent;
+        all.typed = ti_module_copy(asked);
+        TC_TRY(prepare(ctx, &again, &all));
     }
+    ti_quant_take_over(a->typed, all.typed);
+    *a = (attempt){.real = all.real, .typed = a->typed, .domains = all.domains, .masks = all.masks};
     return TC_OK;
 }
 

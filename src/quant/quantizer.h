@@ -149,6 +149,7 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
 void ti_config_pack(tc_config *config);
 /* Weights of few codes: joint rounding pays for them, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
+bool ti_setting_few_codes(const tc_setting *weight);
 /* Block-scaled types as settings name them; TC_none: there is none of that name. */
 tc_dtype ti_block_named(const char *name);
 /* Whether operands are to be block scaled, all or some; the rest is float then. */

@@ -276,6 +276,18 @@ static void test_wrong_files(const char *dir)
 
 /* ---- data ---- */
 
+/* More bits are given for the same samples. */
+static void test_same_verdict(const data *d, how h, size_t n_aside)
+{
+    static const char *const settings[] = {"int8+16:1", "int8+16:2", "int8+16:8", "a8w4"};
+    for (size_t i = 0; i < TC_COUNT(settings); i++) {
+        h.config = settings[i];
+        result r = quantize(d, 0, SAMPLES, h);
+        CHECK(r.status == TC_OK && r.n_aside == n_aside);
+        free(r.text);
+    }
+}
+
 /* One sample is larger than the others.  Where its answer is in proportion and the others are not
  * lost with it, it is what the program is for; where they are, or it only fills a tanh, it costs all
  * others their steps for nothing. */
@@ -301,6 +313,7 @@ static void test_odd(data *d)
                                       : "calibration sample 13 is kept, though input 'x' reaches"));
         CHECK((strcmp(kept.text, r.text) != 0) == aside);
         CHECK(aside ? r.n_aside == 1 && r.aside == 13 && r.weighed : !r.n_aside);
+        test_same_verdict(d, h, r.n_aside);
         free(kept.text);
         free(r.text);
     }
