@@ -66,7 +66,7 @@ static int activation_of(const tc_type *t, double lo, double hi)
     return -1;
 }
 
-static bool bounds_of(const tc_node *node, double *lo, double *hi)
+static void bounds_of(const tc_node *node, double *lo, double *hi)
 {
     *lo = 0;
     *hi = INFINITY;
@@ -74,7 +74,6 @@ static bool bounds_of(const tc_node *node, double *lo, double *hi)
         *lo = ((const tc_attr_clamp *)node->attr)->lo;
         *hi = ((const tc_attr_clamp *)node->attr)->hi;
     }
-    return node->op == TC_OP_relu || node->op == TC_OP_clamp;
 }
 
 /* Its result is a sum, real or of 32 bits, and the one node that reads it is its activation. */
@@ -84,6 +83,20 @@ static bool is_fused(const tc_tf8 *e, const tc_node *node)
                    node->op == TC_OP_mul || node->op == TC_OP_sub;
     tc_dtype sum = type_of(e, node->out[0])->dtype;
     return product && (sum == TC_f32 || sum == TC_i32) && e->readers[node->out[0]] == 1;
+}
+
+static bool is_move(const tc_node *node)
+{
+    return node->op == TC_OP_permute || node->op == TC_OP_reshape;
+}
+
+/* The product whose sums these are, moved or not, before its activation; or NULL. */
+static const tc_node *summed(const tc_tf8 *e, tc_val v)
+{
+    const tc_node *node = ti_def(e->w.g, v);
+    while (node && is_move(node) && e->readers[node->out[0]] == 1)
+        node = ti_def(e->w.g, node->in[0]);
+    return node && is_fused(e, node) ? node : NULL;
 }
 
 /* ---- products ---- */
@@ -98,7 +111,8 @@ static int64_t weights_of(tc_tf8 *e, tc_val v, bool depthwise)
         memcpy(dim, (int64_t[]){1, h, w, o}, sizeof dim);
         memcpy(step, (int64_t[]){0, w, 1, h * w}, sizeof step);
     }
-    tc_tfw_tensor x = e->w.model.tensor[ti_tfw_tensor(&e->w, v)];
+    int64_t known = ti_tfw_tensor(&e->w, v);
+    tc_tfw_tensor x = e->w.model.tensor[known];
     x.rank = 4;
     x.dim = ti_arena_copy(&e->w.ctx->arena, dim, sizeof dim);
     x.axis = depthwise ? 3 : 0;
@@ -202,7 +216,8 @@ static int64_t flat_weights(tc_tf8 *e, tc_val v, const tc_type *image)
     const int64_t *d = image->dim;
     int64_t o = type_of(e, v)->dim[0], plane = d[2] * d[3];
     int64_t dim[4] = {o, d[2], d[3], d[1]}, step[4] = {d[1] * plane, d[3], 1, plane};
-    tc_tfw_tensor t = e->w.model.tensor[ti_tfw_tensor(&e->w, v)];
+    int64_t known = ti_tfw_tensor(&e->w, v);
+    tc_tfw_tensor t = e->w.model.tensor[known];
     t.data = ti_tf8_reorder(e, v, dim, step);
     return ti_tfw_add_tensor(&e->w, t);
 }
@@ -310,26 +325,6 @@ static const char *put_function(tc_tf8 *e, const tc_node *node)
             ((const tc_attr_slope *)node->attr)->slope);
         return NULL;
     }
-}
-
-static const char *put_activation(tc_tf8 *e, const tc_node *node)
-{
-    const tc_node *before = ti_def(e->w.g, node->in[0]);
-    const tc_type *y = type_of(e, node->out[0]);
-    double lo, hi;
-    (void)bounds_of(node, &lo, &hi);
-    int kind = is_code(y) ? activation_of(y, lo, hi) : -1, fused = before && is_fused(e, before);
-    if (kind < 0)
-        return "its bounds are none of RELU, RELU6 and RELU_N1_TO_1";
-    if (fused)
-        return put_product(e, before, node->out[0], kind);
-    if (kind == RELU_1 || !is_code(type_of(e, node->in[0])))
-        return "TFLM has no such activation by itself";
-    int64_t from, to;
-    like_operand(e, node, &from, &to);
-    tc_tflm_name name = kind == RELU ? TC_TFLM_RELU : kind == RELU_6 ? TC_TFLM_RELU6 : TC_TFLM_QUANTIZE;
-    add_op(e, name, 2, &from, 1, to);
-    return NULL;
 }
 
 static const char *put_softmax(tc_tf8 *e, const tc_node *node)
@@ -448,6 +443,58 @@ static const char *put_permute(tc_tf8 *e, const tc_node *node)
     return NULL;
 }
 
+/* Sums and what they are moved to have the codes of the activation that follows. */
+static void take_codes(tc_tf8 *e, tc_val v, const tc_type *codes)
+{
+    const tc_type *t = type_of(e, v);
+    e->w.g->val[v]->type = ti_type_with(
+        e->w.ctx, ti_type_make(e->w.ctx, codes->dtype, t->rank, t->dim), codes->quant);
+}
+
+/* The product with its activation, and what moves its results after. */
+static const char *put_fused(tc_tf8 *e, const tc_node *product, tc_val v, const tc_type *codes,
+                             int activation)
+{
+    const tc_node *node = ti_def(e->w.g, v);
+    take_codes(e, v, codes);
+    if (node == product)
+        return put_product(e, product, v, activation);
+    const char *why = put_fused(e, product, node->in[0], codes, activation);
+    return why                         ? why
+           : node->op == TC_OP_permute ? put_permute(e, node)
+                                       : put_reshape(e, node);
+}
+
+static const char *put_alone(tc_tf8 *e, const tc_node *node, int kind)
+{
+    int64_t from, to;
+    if (kind == RELU_1 || !is_code(type_of(e, node->in[0])))
+        return "TFLM has no such activation by itself";
+    like_operand(e, node, &from, &to);
+    add_op(e, kind == RELU ? TC_TFLM_RELU : kind == RELU_6 ? TC_TFLM_RELU6 : TC_TFLM_QUANTIZE, 2,
+           &from, 1, to);
+    return NULL;
+}
+
+static const char *put_activation(tc_tf8 *e, const tc_node *node)
+{
+    const tc_type *y = type_of(e, node->out[0]);
+    const tc_node *product = summed(e, node->in[0]);
+    double lo, hi;
+    bounds_of(node, &lo, &hi);
+    int kind = is_code(y) ? activation_of(y, lo, hi) : -1;
+    if (kind < 0)
+        return "its bounds are none of RELU, RELU6 and RELU_N1_TO_1";
+    if (!product)
+        return put_alone(e, node, kind);
+    if (ti_def(e->w.g, node->in[0]) == product)
+        return put_product(e, product, node->out[0], kind);
+    const char *why = put_fused(e, product, node->in[0], y, kind);
+    e->w.of[node->out[0]] = e->w.of[node->in[0]];
+    e->last[node->out[0]] = e->last[node->in[0]];
+    return why;
+}
+
 static const char *put_cat(tc_tf8 *e, const tc_node *node)
 {
     static const int64_t where[] = {0, 3, 1, 2};
@@ -493,6 +540,14 @@ static const char *put_unfused(tc_tf8 *e, const tc_node *node)
                              : "its result is no int8";
 }
 
+/* Sums are moved with their product. */
+static const char *put_moved(tc_tf8 *e, const tc_node *node)
+{
+    return summed(e, node->in[0])      ? NULL
+           : node->op == TC_OP_permute ? put_permute(e, node)
+                                       : put_reshape(e, node);
+}
+
 static putter *const put[TC_OP_COUNT] = {
     [TC_OP_conv] = put_unfused,         [TC_OP_linear] = put_unfused,
     [TC_OP_add] = put_unfused,          [TC_OP_sub] = put_unfused,
@@ -502,14 +557,14 @@ static putter *const put[TC_OP_COUNT] = {
     [TC_OP_leaky_relu] = put_function,  [TC_OP_softmax] = put_softmax,
     [TC_OP_max_pool] = put_pool,        [TC_OP_avg_pool] = put_pool,
     [TC_OP_adaptive_avg_pool] = put_global, [TC_OP_mean] = put_mean_of,
-    [TC_OP_reshape] = put_reshape,      [TC_OP_permute] = put_permute,
+    [TC_OP_reshape] = put_moved,        [TC_OP_permute] = put_moved,
     [TC_OP_cat] = put_cat,              [TC_OP_rescale] = put_rescale,
 };
 
-/* Whether the operator computes on codes alone, as most do. */
+/* Whether the operator computes on codes alone, as most do, or only moves what it is given. */
 static bool on_codes(const tc_tf8 *e, const tc_node *node)
 {
-    bool ends = node->op == TC_OP_rescale || put[node->op] == put_unfused ||
+    bool ends = node->op == TC_OP_rescale || is_move(node) || put[node->op] == put_unfused ||
                 put[node->op] == put_activation;
     return ends || (node->n_in && is_code(type_of(e, node->in[0])) &&
                     is_code(type_of(e, node->out[0])));
@@ -552,7 +607,7 @@ static int64_t *ports(tc_tf8 *e, const tc_val *v, size_t n, bool made)
     return at;
 }
 
-tc_status ti_write_tflite_int8(tc_ctx *ctx, const tc_module *typed, const char *by, tc_bytes *out)
+tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc_bytes *out)
 {
     const tc_graph *g = ti_main(typed);
     tc_tflm_plan plan = {.offset = tc_new_n(&ctx->arena, int64_t, g->n_val)};

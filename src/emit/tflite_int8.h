@@ -16,8 +16,8 @@ typedef struct tc_tf8 {
     const uint32_t *readers; /* by value */
 } tc_tf8;
 
-/* Every node must have an int8 form: what has none is an error that names it. */
-TC_MUST_USE tc_status ti_write_tflite_int8(tc_ctx *ctx, const tc_module *typed, const char *by,
+/* Every node must have an int8 form: what has none is an error that names it.  The module changes. */
+TC_MUST_USE tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by,
                                            tc_bytes *out);
 
 /* ---- tflite_layout.c ---- */

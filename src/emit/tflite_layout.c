@@ -85,7 +85,8 @@ static int64_t constant_last(tc_tf8 *e, tc_val v)
     four(ti_type_of(e->w.g, v), d);
     to_last(d, dim);
     int64_t plane = d[2] * d[3], step[4] = {d[1] * plane, d[3], 1, plane};
-    tc_tfw_tensor t = e->w.model.tensor[ti_tfw_tensor(&e->w, v)];
+    int64_t known = ti_tfw_tensor(&e->w, v);
+    tc_tfw_tensor t = e->w.model.tensor[known];
     t.rank = 4;
     t.dim = ti_arena_copy(&e->w.ctx->arena, dim, sizeof dim);
     t.data = ti_tf8_reorder(e, v, dim, step);

@@ -231,7 +231,7 @@ static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
 {
     const tc_module *typed = c->work.typed ? c->work.typed : c->module;
     if (ti_quant_is_typed(typed))
-        return ti_write_tflite_int8(ctx, typed, TC_MADE_BY, out);
+        return ti_write_tflite_int8(ctx, ti_module_clone(typed), TC_MADE_BY, out);
     *out = c->module->origin.source;
     if (out->size && ti_quant_is_lowered(typed))
         return TC_OK;
@@ -267,10 +267,16 @@ static tc_status compile_int8(tc_ctx *ctx, tc_compiled *c)
 tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
 {
     TC_TRY(check_target(ctx, c));
-    if (is_core(c))
+    const tc_compiled asked = *c;
+    bool core = is_core(c);
+    if (core)
         TC_TRY(compile_int8(ctx, c));
     TC_TRY(ti_pack_regions(ctx, c));
     TC_TRY(keep_operators(ctx, c));
+    if (core) { /* it is proved against the model, not against the int8 file that was made of it */
+        c->work.real = asked.work.real;
+        c->given = asked.given;
+    }
     TC_TRY(ti_tell_idle(ctx, c));
     tc_module *m = ti_program_of(ctx, c);
     TC_TRY(
