@@ -264,16 +264,27 @@ static tc_status compile_int8(tc_ctx *ctx, tc_compiled *c)
     return TC_OK;
 }
 
+/* A model that was quantized for the CPU's float builtins. */
+static void tell_floats(tc_ctx *ctx, const tc_compiled *c)
+{
+    if (c->target.machine->packing != TC_PACKED_NOT || !ti_quant_is_typed(c->module))
+        return;
+    ti_warning(ctx, NULL, TC_E_NO_EFFECT,
+               "the .tflite computes in float, on the values that quantization gives");
+    ti_note(ctx, NULL, "-t cortex-m4, or another Cortex-M, writes int8 operators");
+}
+
 tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
 {
     TC_TRY(check_target(ctx, c));
     const tc_compiled asked = *c;
     bool core = is_core(c);
+    tell_floats(ctx, c);
     if (core)
         TC_TRY(compile_int8(ctx, c));
     TC_TRY(ti_pack_regions(ctx, c));
     TC_TRY(keep_operators(ctx, c));
-    if (core) { /* it is proved against the model, not against the int8 file that was made of it */
+    if (core && c->work.real) { /* it is proved against the model, not against the int8 file that was made of it */
         c->work.real = asked.work.real;
         c->given = asked.given;
     }
