@@ -9,7 +9,7 @@
 #include "../drive/road.h"
 
 #include "../base/version.h"
-#include "../emit/tflite_ops.h"
+#include "../emit/tflite_int8.h"
 #include "../ir/verify.h"
 #include "../quant/quantizer.h"
 #include "../read/read.h"
@@ -209,20 +209,85 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
     return status;
 }
 
+static bool is_core(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C && !c->target.core;
+}
+
 static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_packing packing = c->target.machine->packing;
-    if ((packing == TC_PACKED_STREAM && !c->target.core) || packing == TC_PACKED_NOT)
+    if ((packing == TC_PACKED_STREAM && !c->target.core) || packing == TC_PACKED_NOT || is_core(c))
         return TC_OK;
-    return ti_usage(ctx, "--emit tflite is for Ethos-U targets and 'cpu', not for '%s'",
+    return ti_usage(ctx, "--emit tflite is for Ethos-U, Cortex-M and 'cpu', not for '%s'",
                     c->target.text);
+}
+
+/* ---- a Cortex-M: int8 operators ---- */
+
+/* The program as a .tflite that says all its integers: the model's own file, or made of the typed
+ * program. */
+static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
+{
+    const tc_module *typed = c->work.typed ? c->work.typed : c->module;
+    if (ti_quant_is_typed(typed))
+        return ti_write_tflite_int8(ctx, ti_module_clone(typed), TC_MADE_BY, out);
+    *out = c->module->origin.source;
+    if (out->size && ti_quant_is_lowered(typed))
+        return TC_OK;
+    tc_status status = ti_usage(ctx, "an int8 .tflite for '%s' wants a quantized model, or --calib",
+                                c->target.text);
+    ti_note(ctx, NULL, "-t cpu writes a .tflite that computes in float");
+    return status;
+}
+
+/* The same file compiled for the CPU, which keeps its operators. */
+static tc_status compile_int8(tc_ctx *ctx, tc_compiled *c)
+{
+    tc_compile_request r = c->request;
+    tc_compiled next = {0};
+    tc_bytes file;
+    TC_TRY(int8_file(ctx, c, &file));
+    r.trace = r.faults;
+    r.target = "cpu";
+    r.settings = NULL;
+    r.config = NULL;
+    r.data.only_if_needed = true;
+    TC_TRY(ti_read_tflite(ctx, c->module->file, file, &r.module));
+    TC_TRY(ti_verify(ctx, r.module));
+    TC_TRY(ti_compile_stages(ctx, &r, &next));
+    next.asked = c->asked;
+    next.quant = c->quant;
+    next.written = c->written;
+    next.model = ti_model_of(ctx, c->model->name, next.module);
+    *c = next;
+    return TC_OK;
+}
+
+/* A model that was quantized for the CPU's float builtins. */
+static void tell_floats(tc_ctx *ctx, const tc_compiled *c)
+{
+    if (c->target.machine->packing != TC_PACKED_NOT || !ti_quant_is_typed(c->module))
+        return;
+    ti_warning(ctx, NULL, TC_E_NO_EFFECT,
+               "the .tflite computes in float, on the values that quantization gives");
+    ti_note(ctx, NULL, "-t cortex-m4, or another Cortex-M, writes int8 operators");
 }
 
 tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
 {
     TC_TRY(check_target(ctx, c));
+    const tc_compiled asked = *c;
+    bool core = is_core(c);
+    tell_floats(ctx, c);
+    if (core)
+        TC_TRY(compile_int8(ctx, c));
     TC_TRY(ti_pack_regions(ctx, c));
     TC_TRY(keep_operators(ctx, c));
+    if (core && c->work.real) { /* it is proved against the model, not against the int8 file that was made of it */
+        c->work.real = asked.work.real;
+        c->given = asked.given;
+    }
     TC_TRY(ti_tell_idle(ctx, c));
     tc_module *m = ti_program_of(ctx, c);
     TC_TRY(

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_int8.h -- a typed program as int8 operators of TensorFlow Lite Micro: one operator for each
+ * product with its activation, channels last, scales in the tensors.
+ *
+ * The file has no addresses yet: it is read again, as any quantized .tflite is, and planned. */
+#ifndef TC_TFLITE_INT8_H
+#define TC_TFLITE_INT8_H
+
+#include "tflite_ops.h"
+
+/* A value has up to two tensors: as the program has it (tc_tfw.of), and with channels last, of rank
+ * 4: [N,C,W] is [N,1,W,C] there. */
+typedef struct tc_tf8 {
+    tc_tfw w;
+    int64_t *last;           /* by value: its tensor with channels last + 1; 0: none yet */
+    const uint32_t *readers; /* by value */
+} tc_tf8;
+
+/* Every node must have an int8 form: what has none is an error that names it.  The module changes. */
+TC_MUST_USE tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by,
+                                           tc_bytes *out);
+
+/* ---- tflite_layout.c ---- */
+
+/* The tensor of a value in its own order of axes; with channels last. */
+int64_t ti_tf8_plain(tc_tf8 *e, tc_val v);
+int64_t ti_tf8_last(tc_tf8 *e, tc_val v);
+/* Whether it exists with channels last, or is a constant, which may have any order. */
+bool ti_tf8_is_last(const tc_tf8 *e, tc_val v);
+/* A new tensor with channels last for a result. */
+int64_t ti_tf8_new_last(tc_tf8 *e, tc_val v);
+/* A tensor like another, of another shape. */
+int64_t ti_tf8_like(tc_tf8 *e, int64_t tensor, int rank, const int64_t *dim);
+/* One operator from a tensor to a tensor, and a list of numbers as its second operand. */
+void ti_tf8_move(tc_tf8 *e, tc_tflm_name name, int64_t from, int64_t list, int64_t to);
+int64_t ti_tf8_list(tc_tf8 *e, const int64_t *v, int64_t n);
+/* Elements of a constant in another order: element i of `dim` is that at the sum of index * step. */
+tc_bytes ti_tf8_reorder(tc_tf8 *e, tc_val v, const int64_t *dim, const int64_t *step);
+
+#endif
