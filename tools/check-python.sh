@@ -36,7 +36,7 @@ fi
 if [ -x "$torch" ] && "$torch" -c 'import torch, pytest' 2>/dev/null; then
     "$torch" -m venv "$dir/torch" && "$torch" -c 'import site; print(site.getsitepackages()[0])' >"$("$dir/torch/bin/python" -c 'import site; print(site.getsitepackages()[0])')/other.pth"
     "$dir/torch/bin/pip" install -q --no-deps "$dir"/tosac-*.whl >/dev/null 2>&1
-    tests "$dir/torch/bin/python" test_torch.py || code=1
+    tests "$dir/torch/bin/python" test_torch.py test_qat.py || code=1
     tests "$dir/torch/bin/python" test_docs.py -k runs || code=1
 else
     echo "there is no torch: TOSAC_TORCH names a Python that has it"

@@ -243,6 +243,8 @@ def read_model(source: Any, context: Context, data: Any = None, example_inputs: 
     if is_path(source):
         context.call("tc_model_open", utf8(os.fspath(source)), ctypes.byref(options), ctypes.byref(out))
         return Model(context, out)
+    if hasattr(source, "tosac_model"):  # tosac.qat: the program as it was trained
+        return source.tosac_model(context)
     if _torch.is_module(source):
         name = name or type(source).__name__
         source = _torch.exported(source, data, example_inputs, dynamic_shapes)
