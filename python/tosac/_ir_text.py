@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Optional
@@ -95,8 +96,8 @@ class Value:
         """A constant's stored numbers."""
         if self.data is None:
             words = re.sub(r"\btrue\b", "1", re.sub(r"\bfalse\b", "0", self.body))
-            words = re.sub(r"-?\b(inf|nan)\b(\(0x\w+\))?", lambda m: f"float('{m[0].split('(')[0]}')", words)
-            numbers = eval(words, {"__builtins__": {}, "float": float})  # our own printer's numbers
+            words = re.sub(r"\binf\b", "Infinity", re.sub(r"-?\bnan\b(\(0x\w+\))?", "NaN", words))
+            numbers = json.loads(words)
             if self.dtype == "bf16":
                 self.data = (np.array(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16).reshape(self.dims)
             else:

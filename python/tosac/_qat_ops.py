@@ -446,4 +446,4 @@ class _Formula:
 
 
 _add("function", lambda a, x: _Formula(a["formula"], x).value())
-CONTROL = frozenset(("cond", "while_loop"))  # their graphs are followed
+CONTROL = frozenset(("cond", "while_loop"))  # exact numbers, and no gradient

@@ -16,7 +16,11 @@ import threading
 from typing import Any, Callable, Iterator, Optional
 
 import numpy as np
-import torch
+
+try:
+    import torch
+except ImportError as e:
+    raise ImportError("tosac.qat trains with PyTorch, which is not installed: pip install torch") from e
 
 from . import _compile, _model, _qat_ops
 from ._errors import usage

@@ -128,7 +128,7 @@ const cli_verb cli_profile = {
     .summary = "show what each line of a model costs on an Ethos-U or a Cortex-M",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"
-            "that agrees with Vela's figures: the most expensive Python lines with their share, "
+            "fitted to measurements (doc/timing.md): the most expensive Python lines with their share, "
             "MACs and MAC utilisation, bytes read\n"
             "and written in each memory, and a hint for known reasons.  A .pte, a .tflite "
             "with 'ethos-u' operators\n"

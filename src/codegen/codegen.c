@@ -140,7 +140,7 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
             node = out->origin[k].word == n->at ? out->origin[k].node : node;
         *out = (tc_codegen_result){
             .refused = ti_text_format(&hw->ctx->arena,
-                                      "%s with registers as nobody is known to set them: %s",
+                                      "%s with register values that no known stream has: %s",
                                       n->operation, n->text),
             .refused_node = node};
         return;

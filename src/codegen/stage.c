@@ -315,7 +315,8 @@ static void extend(search *s, size_t i)
         for (int q = 0; q < LATE; q++)
             try_way(s, i, p, q, room);
     }
-    if (!before || op->joins || !op->weight || s->hw->ahead_only)
+    if (!before || op->joins || !op->weight || s->hw->ahead_only ||
+        ti_hw_fast_region(s->hw) == 2) /* a memory for nothing else has room ahead */
         return;
     for (int q = LATE; q < WAYS; q++) /* whatever was before */
         try_way(s, i, least_of(before), q, s->most - s->live[i]);
