@@ -1,6 +1,6 @@
-# The command line as WebAssembly: tosac.js and tosac.wasm for one thread, tosac-threads.js, .worker.js and .wasm for several.
-# web/ has who calls them.  A run is one module: it is thrown away with its memory afterwards.
-foreach(name tosac tosac-threads)
+# The command line as WebAssembly: tosac.js and tosac.wasm, for one thread.  A run is one module, thrown away with its memory
+# afterwards.
+foreach(name tosac)
   add_executable(${name} ${TOSAC_CLI} ${CMAKE_SOURCE_DIR}/src/wire/static/linked_libraries.c)
   target_include_directories(${name} SYSTEM PRIVATE ${LIBZIP_INCLUDE_DIRS} ${LIBPNG_INCLUDE_DIRS} ${LIBJPEG_INCLUDE_DIRS})
   target_link_libraries(${name} PRIVATE tosac-options $<TARGET_FILE:libtosac>)
@@ -13,5 +13,3 @@ foreach(name tosac tosac-threads)
   add_dependencies(${name} libtosac)
 endforeach()
 target_link_options(tosac PRIVATE -sENVIRONMENT=web,worker,node)
-target_link_options(tosac-threads PRIVATE -pthread -sENVIRONMENT=web,worker,node -Wno-pthreads-mem-growth
-  -sPTHREAD_POOL_SIZE=Module.threads -sPTHREAD_POOL_SIZE_STRICT=2 -sDEFAULT_PTHREAD_STACK_SIZE=4MB)

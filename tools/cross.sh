@@ -7,7 +7,7 @@
 #            libzip, libpng and libjpeg-turbo as DLLs, protobuf-c and musl's mathematics as archives.  MinGW's own sin(), cos() and
 #            fma() are off by far more than a last bit.
 #   wasm     WebAssembly, by emscripten; libzip, zlib, protobuf-c, libpng and libjpeg-turbo are built from Debian's sources into
-#            build/wasm/root.  tosac and tosac-threads are the command line as one module of JavaScript and one .wasm each.
+#            build/wasm/root.  tosac is the command line as a module of JavaScript and a .wasm.
 #
 # The build is in build/MACHINE/build, and the same bytes come out in any folder.  The target tosac-static (x86, arm) is the command that
 # needs no library; for it libzip is built from Debian's sources, as an archive, which Debian has not.  What is missing is brought by apt-get, as far as that is possible here; exit 3: it is not.
