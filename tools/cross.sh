@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
-# tosac for another machine, built here.        cross.sh x86|arm|windows [TARGET...]      without targets: everything
+# tosac for another machine, built here.        cross.sh x86|arm|windows|wasm [TARGET...]      without targets: everything
 #
 #   x86      64-bit x86 under Linux, as it is released (tools/release.sh): with this machine's compiler, which is one itself
 #   arm      64-bit Arm under Linux, by gcc-aarch64-linux-gnu; its libraries are Debian's packages, unpacked into build/arm/root
 #   windows  64-bit Windows, by gcc-mingw-w64-x86-64-posix; its libraries are built from Debian's sources into build/windows/root:
 #            libzip, libpng and libjpeg-turbo as DLLs, protobuf-c and musl's mathematics as archives.  MinGW's own sin(), cos() and
 #            fma() are off by far more than a last bit.
+#   wasm     WebAssembly, by emscripten; libzip, zlib, protobuf-c, libpng and libjpeg-turbo are built from Debian's sources into
+#            build/wasm/root.  tosac is the command line as a module of JavaScript and a .wasm.
 #
 # The build is in build/MACHINE/build, and the same bytes come out in any folder.  The target tosac-static (x86, arm) is the command that
 # needs no library; for it libzip is built from Debian's sources, as an archive, which Debian has not.  What is missing is brought by apt-get, as far as that is possible here; exit 3: it is not.
-# TOSAC_ARM_ROOT, TOSAC_WINDOWS_ROOT and TOSAC_ZIP_ROOT (of all machines' libzip archives) name roots that are there already.
+# TOSAC_ARM_ROOT, TOSAC_WINDOWS_ROOT, TOSAC_WASM_ROOT and TOSAC_ZIP_ROOT (of all machines' libzip archives) name roots that are there already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-machine=${1:?cross.sh x86|arm|windows [TARGET...]} here=$PWD
+machine=${1:?cross.sh x86|arm|windows|wasm [TARGET...]} here=$PWD
 shift
 work=$here/build/$machine
 export TOSAC_ARM_ROOT=${TOSAC_ARM_ROOT:-$here/build/arm/root} TOSAC_WINDOWS_ROOT=${TOSAC_WINDOWS_ROOT:-$here/build/windows/root}
+export TOSAC_WASM_ROOT=${TOSAC_WASM_ROOT:-$here/build/wasm/root}
 export TOSAC_ZIP_ROOT=${TOSAC_ZIP_ROOT:-$here/build/zip}
 mkdir -p "$work"
 
@@ -131,6 +134,42 @@ windows_root() {
     rm -r "$work/source"
 }
 
+wasm_cmake() { # FOLDER OPTIONS...
+    local from=$1
+    shift
+    cmake -G Ninja -S "$from" -B "$from/build" -DCMAKE_TOOLCHAIN_FILE="$here/cmake/wasm.cmake" -DCMAKE_BUILD_TYPE=Release \
+        -DCMAKE_C_FLAGS="-msimd128 -matomics -mbulk-memory -ffile-prefix-map=$work/source=." -DCMAKE_INSTALL_PREFIX="$TOSAC_WASM_ROOT" \
+        -DBUILD_SHARED_LIBS=OFF "$@"
+    ninja -C "$from/build" install
+}
+
+wasm_root() {
+    local to=$TOSAC_WASM_ROOT name zlib
+    rm -rf "$work/source" "$to"
+    mkdir -p "$work/source" "$to/lib/pkgconfig" "$to/include/protobuf-c" "$to/licenses"
+    cd "$work/source"
+    sources libzip zlib protobuf-c libpng1.6 libjpeg-turbo
+    (cd zlib && emcc -O2 -w -msimd128 -matomics -mbulk-memory -c adler32.c compress.c crc32.c deflate.c infback.c inffast.c inflate.c inftrees.c \
+        trees.c uncompr.c zutil.c && emar rcs "$to/lib/libz.a" ./*.o && cp zlib.h zconf.h "$to/include")
+    zlib=(-DZLIB_LIBRARY="$to/lib/libz.a" -DZLIB_INCLUDE_DIR="$to/include")
+    wasm_cmake libzip "${zip_options[@]}" "${zlib[@]}"
+    wasm_cmake libpng1.6 -DPNG_TESTS=OFF -DPNG_SHARED=OFF -DM_LIBRARY= "${zlib[@]}"
+    wasm_cmake libjpeg-turbo -DWITH_SIMD=OFF -DWITH_TURBOJPEG=OFF -DENABLE_SHARED=OFF
+    sed -i '/^Requires/d' "$to"/lib/pkgconfig/*.pc # all of them are linked
+    emcc -O2 -w -msimd128 -matomics -mbulk-memory -I protobuf-c -DPACKAGE_VERSION='"1.4.1"' -DPACKAGE_STRING='"protobuf-c 1.4.1"' \
+        -c protobuf-c/protobuf-c/protobuf-c.c -o protobuf-c.o
+    emar rcs "$to/lib/libprotobuf-c.a" protobuf-c.o
+    cp protobuf-c/protobuf-c/protobuf-c.h "$to/include/protobuf-c"
+    printf 'prefix=${pcfiledir}/../..\nName: libprotobuf-c\nDescription: protobuf-c\nVersion: 1.4.1\nLibs: -L${prefix}/lib -lprotobuf-c\nCflags: -I${prefix}/include\n' \
+        >"$to/lib/pkgconfig/libprotobuf-c.pc"
+    for name in libzip zlib protobuf-c libpng1.6 libjpeg-turbo; do cp "$name/debian/copyright" "$to/licenses/$name"; done
+    cp /usr/share/doc/emscripten/copyright "$to/licenses/emscripten" # the C library, and what starts it
+    cp versions "$to/versions"
+    dpkg-query -W -f='${source:Package} ${Version}\n' emscripten >>"$to/versions"
+    cd "$here"
+    rm -r "$work/source"
+}
+
 # ---- all ----
 
 root=
@@ -153,11 +192,20 @@ windows)
     options=(-DCMAKE_TOOLCHAIN_FILE=cmake/windows.cmake)
     [ -e "$TOSAC_WINDOWS_ROOT/versions" ] || root=missing
     ;;
-*) echo "cross.sh x86|arm|windows [TARGET...]" >&2 && exit 2 ;;
+wasm)
+    tools/setup.sh wasm || exit 3
+    export NODE_PATH=/usr/share/nodejs NODE_OPTIONS=--no-experimental-fetch # emscripten's scripts are older than a node with fetch()
+    options=(-DCMAKE_TOOLCHAIN_FILE=cmake/wasm.cmake)
+    [ -e "$TOSAC_WASM_ROOT/versions" ] || root=missing
+    ;;
+*) echo "cross.sh x86|arm|windows|wasm [TARGET...]" >&2 && exit 2 ;;
 esac
 if [ "$root" = missing ]; then
     echo "cross: libraries for $machine"
-    ("${machine}_root") >"$work/root.log" 2>&1 || { tail -5 "$work/root.log" >&2 && exit 3; }
+    set +e # inside || no command's failure would end it
+    (set -e && "${machine}_root") >"$work/root.log" 2>&1
+    [ $? = 0 ] || { tail -5 "$work/root.log" >&2 && exit 3; }
+    set -e
 fi
 if [[ " $* " == *" tosac-static "* ]]; then
     [ -e "$TOSAC_ZIP_ROOT/$machine/libzip.a" ] || (zip_archive "${zip[@]}") >"$work/zip.log" 2>&1 || { tail -5 "$work/zip.log" >&2 && exit 3; }

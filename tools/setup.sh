@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wasm|wine|zig|site]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -14,6 +14,7 @@
 #   cortexm  a compiler for bare Cortex-M cores, and QEMU's boards with them
 #   arm      a compiler for 64-bit Arm under Linux, and QEMU's emulation of one
 #   windows  a compiler for Windows
+#   wasm     Emscripten and node, for WebAssembly
 #   wine     Wine, which runs what it makes
 #   zig      Zig, for its clang and its headers of other systems, under build/peers/zig
 #   site     mkdocs, under build/peers/site
@@ -93,6 +94,10 @@ arm)
 windows)
     bring gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev dpkg-dev protobuf-c-compiler cmake ninja-build pkg-config
     ;;
+wasm)
+    command -v node >/dev/null || bring nodejs || exit 1
+    bring emscripten node-acorn dpkg-dev protobuf-c-compiler cmake ninja-build pkg-config
+    ;;
 wine)
     command -v wine >/dev/null || bring wine wine64
     ;;
@@ -143,7 +148,7 @@ micro)
     touch $dir/.done
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wine|zig|site]" >&2
+    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wasm|wine|zig|site]" >&2
     exit 2
     ;;
 esac

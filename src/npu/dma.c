@@ -34,7 +34,7 @@ static bool copy_row(tc_npu_exec *x, const tc_npu_dma *d, int64_t j, int64_t i)
     if (!p || !q)
         return ti_npu_fail(x, "a DMA of %" PRIu64 " bytes lies outside region %d: byte %" PRIu64,
                            d->bytes, p ? dst_region : src_region, p ? b : a);
-    memmove((uint8_t *)(uintptr_t)q, p, d->bytes);
+    memmove((uint8_t *)(uintptr_t)q, p, (size_t)d->bytes);
     return true;
 }
 

@@ -146,7 +146,7 @@ static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, si
         if (!all)
             all = ti_arena_raw(&x->scratch, *n + 16);
         if (w->bytes[c])
-            memcpy(all + at, p, w->bytes[c]);
+            memcpy(all + at, p, (size_t)w->bytes[c]);
         stream[c] = (tc_bytes){all + at, (size_t)w->bytes[c]};
         at += w->bytes[c];
     }

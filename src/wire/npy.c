@@ -189,7 +189,7 @@ static bool measure(tc_npy *a, size_t *bytes)
     for (int i = 0; i < a->rank; i++) {
         empty = empty || a->dim[i] == 0;
         if (a->dim[i] &&
-            (!ti_mul_size(product, (size_t)a->dim[i], &product) || product > INT64_MAX))
+            (!ti_mul_size(product, (size_t)a->dim[i], &product) || product > PTRDIFF_MAX))
             return false;
         count *= (size_t)(a->dim[i] ? a->dim[i] : 1);
     }

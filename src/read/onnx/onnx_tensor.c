@@ -134,7 +134,7 @@ static tc_status external(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_l
         return ti_error(reader->ctx, loc, TC_E_TRUNCATED,
                         "bytes %" PRIu64 " to %" PRIu64 " of '%s', which has %zu", at, at + size,
                         location, ti_input_size(in));
-    return ti_input_part(in, at, size, out);
+    return ti_input_part(in, at, (size_t)size, out); /* not above the size of `in` */
 }
 
 /* ---- elements ---- */
@@ -255,7 +255,7 @@ tc_status ti_onnx_load(tc_onnx *reader, const TcOnnxPb__Tensor *t, const tc_loc 
     tc_bytes raw = {NULL, 0};
     bool has_raw = t->has_raw_data || t->has_raw_at;
     if (t->has_raw_at)
-        raw = (tc_bytes){reader->bytes.data + t->raw_at, t->raw_size};
+        raw = (tc_bytes){reader->bytes.data + t->raw_at, (size_t)t->raw_size};
     else if (t->has_raw_data)
         raw = (tc_bytes){t->raw_data.data, t->raw_data.len};
     if (t->data_location == 1) {
