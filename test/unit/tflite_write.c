@@ -172,7 +172,7 @@ static void test_refused(void)
     size_t n;
     tc_compiled *c = compiled(ctx, "TOSA-1.0+INT", NULL);
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_TFLITE, &n) == TC_USAGE);
-    CHECK(strstr(tc_diagnostics(ctx), "--emit tflite is for Ethos-U targets and 'cpu', not for "
+    CHECK(strstr(tc_diagnostics(ctx), "--emit tflite is for Ethos-U, Cortex-M and 'cpu', not for "
                                       "'TOSA-1.0+INT'"));
     tc_ctx_free(ctx);
 }
