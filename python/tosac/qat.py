@@ -24,7 +24,7 @@ except ImportError as e:
 
 from . import _compile, _model, _qat_ops
 from ._errors import usage
-from ._ir_text import Program as Text, Value
+from ._ir_text import STORED, Program as Text, Value
 
 _POWER = lambda s: float(np.log2(s)).is_integer()
 _KEPT = ("softmax", "sigmoid", "hardsigmoid", "tanh", "ndtr")  # their ranges follow from the function
@@ -264,7 +264,7 @@ class QatModule(torch.nn.Module):
         if v.quant is None:
             return _array(x)
         scale, zero = np.float32(v.quant.scale[0]), v.quant.zero[0]
-        return np.clip(np.rint(_array(x) / scale) + zero, v.quant.lo, v.quant.hi).astype(np.int8 if v.dtype == "i4" else v.dtype.replace("i", "int").replace("u", "u"))
+        return np.clip(np.rint(_array(x) / scale) + zero, v.quant.lo, v.quant.hi).astype(STORED[v.dtype])
 
     @staticmethod
     def _exact(codes: np.ndarray, v: Value, device: Any) -> Any:
