@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line's words: JSON by its published schemas, exit codes and options by the one table, lines on a terminal."""
 import json
+import functools
 import os
 import pty
 import re
@@ -189,7 +190,8 @@ def test_interrupted_says_so_and_leaves_nothing(tmp_path):
     digits = TOP / "test" / "fixture" / "digits"
     command = [sys.executable, "-m", "tosac", "compile", digits / "model.pt2", "-t", "ethos-u85-256", "--calib", digits / "calib.npz",
                "-q", "best", "-o", tmp_path / "x.pte", "--report", tmp_path / "x.html"]
-    started = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True)
+    heed = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
+    started = subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     time.sleep(1)
     started.send_signal(signal.SIGINT)
     said = started.communicate()[1]
