@@ -181,7 +181,7 @@ static void argmax_bytes(tc_sel *s, const tc_node *node, const tc_view *x, const
     ti_sel_map(&op.op.ofm, 2, true, 0);
     op.op.lo = INT16_MIN;
     op.op.hi = INT16_MAX;
-    op.op.function = 16;
+    op.op.function = TC_NPU_LOOKUP;
     op.table = ti_hw_table(s->hw, low_table(s, channels ? LOW_BITS : LOW_BYTE), TC_NPU_LUT);
     tc_view place = like(s, "place", 2, x, axis);
     ti_sel_pool_axis(s, &op, both, place, axis);

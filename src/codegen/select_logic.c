@@ -49,7 +49,7 @@ static void logical_u55(tc_sel *s, const tc_node *node, const tc_sel_operand *a,
         uint8_t *odd = tc_new_n(s->hw->arena, uint8_t, ENTRIES);
         odd[ZERO + 1] = 1;
         op.table = ti_hw_table(s->hw, odd, ENTRIES);
-        op.op.function = 16;
+        op.op.function = TC_NPU_LOOKUP;
     }
     ti_sel_combine(s, &op, true, a, b, to);
 }

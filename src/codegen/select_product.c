@@ -200,7 +200,7 @@ static tc_hw_op through_table(tc_sel *s, const tc_node *node)
     ti_sel_map(&op.op.ofm, 1, true, 0);
     op.op.lo = INT8_MIN;
     op.op.hi = INT8_MAX;
-    op.op.function = 16;
+    op.op.function = TC_NPU_LOOKUP;
     op.table = ti_hw_table(s->hw, table, 256);
     return op;
 }

@@ -217,7 +217,9 @@ static bool take_table(tc_sel *s, tc_hw_op *op, const tc_node *node)
     const int64_t *x = ti_sel_numbers(s, node->in[1], &n);
     tc_dtype out = ti_sel_to_16_bits(s, node) ? TC_i16 : ti_sel_dtype(s, node->out[0]);
     bool codes = !wide && out == TC_i32; /* U55 clamps to 8 bits: only sums are known to do it */
-    uint8_t function = (uint8_t)(!u85 ? 16 : codes ? 7 : !wide ? 4 : out == TC_i32 ? 9 : 8);
+    static const uint8_t of_u85[2][2] = {{TC_NPU_LOOKUP_I8_8, TC_NPU_LOOKUP_I8_32},
+                                         {TC_NPU_LOOKUP_PAIRS_16, TC_NPU_LOOKUP_PAIRS_32}};
+    uint8_t function = u85 ? of_u85[wide][out == TC_i32] : TC_NPU_LOOKUP;
     if (!x || n != (wide ? 513 : 256) || (out == TC_i32 && wide && !u85) ||
         (codes && !u85 && op->op.kind != TC_NPU_KIND_ELEMENTWISE) ||
         !ti_npu_looks_up(s->hw->machine, op->op.kind, function))

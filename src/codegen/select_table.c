@@ -38,7 +38,7 @@ static tc_sel_operand look_up(tc_sel *s, const tc_node *node, const tc_view *fro
     ti_sel_map(&op.op.ofm, 2, true, 0);
     op.op.lo = INT16_MIN;
     op.op.hi = INT16_MAX;
-    op.op.function = 16;
+    op.op.function = TC_NPU_LOOKUP;
     op.table = ti_hw_table(s->hw, table, TC_NPU_LUT);
     tc_view to = ti_sel_working(s, "looked up", 2, from->rank, from->dim);
     ti_sel_emit_parts(s, &op, from, NULL, &to);
@@ -91,7 +91,7 @@ static void look_up_moving(tc_sel *s, const tc_node *node)
     ti_sel_map(&op.op.ofm, 1, true, 0);
     op.op.lo = INT8_MIN;
     op.op.hi = INT8_MAX;
-    op.op.function = ti_hw_is_u85(s->hw) ? 4 : 16;
+    op.op.function = ti_hw_is_u85(s->hw) ? TC_NPU_LOOKUP_I8_8 : TC_NPU_LOOKUP;
     op.table = ti_hw_table_from(s->hw, root, NULL, ENTRIES);
     tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
     ti_sel_emit_parts(s, &op, &from, NULL, &to);

@@ -336,6 +336,7 @@ tc_op_formula ti_formula_of(tc_op op, const void *attr)
     static const char *const one[TC_OP_COUNT] = {
 #define OP(...)
 #define FUNCTION(name, attr, role, defined, kernel, formula, doc) [TC_OP_##name] = formula,
+#define FUNCTION2(name, role, formula, doc) [TC_OP_##name] = formula,
 #include "op.def"
     };
     tc_op_formula f = several[op];

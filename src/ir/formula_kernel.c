@@ -69,13 +69,41 @@ static tc_tensor part(tc_tensor t, int64_t first, const tc_type *list)
     return (tc_tensor){list, (char *)t.data + first * tc_dtypes[list->dtype].bytes};
 }
 
-/* One block of elements. */
-static void run_block(desk *d, const char *text, tc_op op, tc_tensor x, tc_tensor y)
+/* Operand i for the elements of the result from `first` on, in its shape, as `real`. */
+static uint32_t operand(desk *d, int i, int64_t first)
 {
-    tc_formula f = {text, tc_ops[op].attr, d->call->attr, {space(d, &d->real)}, compute, d};
+    const tc_tensor x = d->call->in[i];
+    const tc_type *y = d->call->out[0].type;
+    const int64_t n = d->real.dim[0];
+    uint32_t v = space(d, &d->real);
+    if (tc_type_count(x.type) == tc_type_count(y)) {
+        tc_type list = *x.type;
+        list.rank = 1;
+        list.dim[0] = n;
+        list.quant = NULL;
+        ti_convert(part(x, first, &list), d->made[v]);
+        return v;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t left = first + k, at = 0, step = 1;
+        for (int a = y->rank - 1, b = x.type->rank - 1; b >= 0; a--, b--) {
+            at += x.type->dim[b] == 1 ? 0 : left % y->dim[a] * step;
+            step *= x.type->dim[b];
+            left /= y->dim[a];
+        }
+        ti_store_f64(d->made[v], k, ti_load_f64(x, at));
+    }
+    return v;
+}
+
+/* One block of elements, from `first` on. */
+static void run_block(desk *d, const char *text, tc_op op, int64_t first, tc_tensor y)
+{
+    tc_formula f = {text, tc_ops[op].attr, d->call->attr, {0}, compute, d};
     tc_term out;
     const char *wrong;
-    ti_convert(x, d->made[f.in[0]]);
+    for (int i = 0; i < d->call->n_in; i++)
+        f.in[i] = operand(d, i, first);
     if (!ti_formula_apply(&f, &out, &wrong))
         d->call->error = "its formula cannot be read";
     else if (d->made[out.made].type == &d->number)
@@ -91,19 +119,19 @@ static void run(tc_call *call, tc_op op, const char *text)
     enum { BLOCK = 4096 };
     const int64_t n = tc_type_count(call->out[0].type);
     desk *d = tc_new(call->scratch, desk);
-    tc_type in = *call->in[0].type, out = *call->out[0].type;
+    tc_type out = *call->out[0].type;
     d->call = call;
-    in.rank = out.rank = 1;
-    in.quant = out.quant = NULL;
+    out.rank = 1;
+    out.quant = NULL;
     for (int64_t at = 0; at < n && !call->error; at += BLOCK) {
-        in.dim[0] = out.dim[0] = n - at < BLOCK ? n - at : BLOCK;
+        out.dim[0] = n - at < BLOCK ? n - at : BLOCK;
         d->real = d->truth = d->number = out;
         d->real.dtype = d->number.dtype = out.dtype == TC_f64 ? TC_f64 : TC_f32;
         d->truth.dtype = TC_bool;
         d->number.rank = 0;
         d->n_made = 0;
         tc_mark mark = ti_arena_mark(call->scratch);
-        run_block(d, text, op, part(call->in[0], at, &in), part(call->out[0], at, &out));
+        run_block(d, text, op, at, part(call->out[0], at, &out));
         ti_arena_rewind(call->scratch, mark);
     }
 }
@@ -124,4 +152,5 @@ void ti_num_function(tc_call *call)
     }
 #define OP(...)
 #define FUNCTION(name, attr, role, defined, kernel, formula, doc) KERNEL_##kernel(name, formula)
+#define FUNCTION2(name, role, formula, doc) KERNEL_formula(name, formula)
 #include "op.def"

@@ -240,38 +240,6 @@ void ti_npu_set_order(const tc_npu_machine *m, tc_npu_op *op)
     op->microblock = (uint8_t)(m->product == TC_U85 ? choose_unit(m, op) : 0);
 }
 
-/* Elementwise ones of U85 have none; Vela sets them all the same, but for sums and comparisons. */
-static bool sets_wide(const tc_npu_op *op)
-{
-    switch (op->mode) {
-    case TC_EW_MUL:
-    case TC_EW_SHR:
-    case TC_EW_SHL:
-    case TC_EW_LSR:
-    case TC_EW_AND:
-    case TC_EW_OR:
-    case TC_EW_XOR:
-    case TC_EW_NOT:
-    case TC_EW_AND_NOT:
-        return true;
-    default:
-        return false;
-    }
-}
-
-void ti_npu_set_acc(const tc_npu_machine *m, tc_npu_op *op)
-{
-    bool u85 = m->product == TC_U85, ew = op->kind == TC_NPU_KIND_ELEMENTWISE,
-         sums = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE,
-         reduces = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
-    bool scaled = op->per_channel || op->ofm_scale.multiplier != 1 || op->ofm_scale.shift;
-    bool wide = op->ifm.bytes == 2 &&
-                ((sums && scaled) || (u85 ? ew && sets_wide(op) : reduces));
-    bool widest = u85 && (op->ofm.bytes == 8 || (op->ifm2.used && op->ifm2.bytes == 8));
-    op->acc_bits = wide || widest ? (u85 ? 48 : 40) : 32;
-    ti_npu_set_order(m, op);
-}
-
 void ti_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
 {
     ti_npu_set_order(m, op);

@@ -62,10 +62,6 @@ bool ti_npu_may_use(const tc_npu_machine *machine, const tc_npu_op *op, int micr
 /* In which order weights are walked through, and the microblock, by Vela's rule. */
 void ti_npu_set_order(const tc_npu_machine *machine, tc_npu_op *op);
 
-/* The same, and bits of its accumulators, of a kernel operation whose maps, window and scaling are
- * set. */
-void ti_npu_set_acc(const tc_npu_machine *machine, tc_npu_op *op);
-
 /* Order, microblock and block, of one whose accumulators' bits are set too. */
 void ti_npu_choose_block(const tc_npu_machine *machine, tc_npu_op *op);
 

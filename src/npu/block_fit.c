@@ -143,7 +143,7 @@ int64_t ti_npu_acc_banks(const tc_npu_machine *m, const tc_npu_op *op, int32_t r
 
 tc_npu_banks ti_npu_banks_of(const tc_npu_machine *m, const tc_npu_op *op)
 {
-    bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, table = op->function == 16;
+    bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, table = op->function == TC_NPU_LOOKUP;
     tc_npu_block in = ti_npu_ifm_block(m, op);
     tc_npu_banks n = {
         .ifm = banks((int64_t)in.h * in.w * round_up((int64_t)in.depth * op->ifm.bytes, 8),

@@ -14,8 +14,8 @@
 typedef struct tc_npu_block_memo tc_npu_block_memo;
 tc_npu_block_memo *ti_npu_block_memo_new(tc_arena *arena);
 
-/* Of a kernel operation whose maps, window, scaling and accumulators' bits are set
- * (ti_npu_set_acc): microblock, block, order of weights and U55's banks.
+/* Of a kernel operation whose maps, window, scaling and accumulators' bits are set:
+ * microblock, block, order of weights and U55's banks.
  *
  *   weight_bytes  of its encoded weights, of all cores; about so many */
 void ti_npu_best_block(const tc_npu_machine *machine, const tc_npu_system *system, tc_npu_op *op,

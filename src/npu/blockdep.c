@@ -238,7 +238,7 @@ uint8_t ti_npu_blockdep_in(const tc_npu_machine *machine, bool apart, const tc_n
 {
     bool shared = machine->product != TC_U85 && machine->banks == 16; /* tables share the memory */
     if (!before || before->transpose || before->reverse ||
-        (shared && before->function == 16 && op->function != 16))
+        (shared && before->function == TC_NPU_LOOKUP && op->function != TC_NPU_LOOKUP))
         return 0;
     pair p = {machine, apart, before, op, {0, 0}, machine->product == TC_U85 ? 7 : 3};
     const tc_npu_map *out = &before->ofm;

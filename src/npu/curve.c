@@ -48,7 +48,7 @@ static int64_t curved(int64_t v, bool tanh)
 
 uint8_t ti_npu_curve_function(const tc_npu_machine *m, tc_npu_curve curve)
 {
-    static const uint8_t number[][2] = {[TC_CURVE_TANH] = {3, 10}, [TC_CURVE_SIGMOID] = {4, 11}};
+    static const uint8_t number[][2] = {[TC_CURVE_TANH] = {3, TC_NPU_LOOKUP_TANH}, [TC_CURVE_SIGMOID] = {4, TC_NPU_LOOKUP_SIGMOID}};
     return number[curve][m->product == TC_U85];
 }
 

@@ -219,9 +219,9 @@ static void read_activation(const tc_npu_walk *w, tc_npu_op *op)
 {
     uint16_t a = reg(w, TC_NPU_ACTIVATION);
     op->function = a & 31;
-    op->table = is_u85(w) ? a >> 5 & 7 : op->function >= 16 ? op->function & 7 : 0;
-    if (!is_u85(w) && op->function >= 16)
-        op->function = 16;
+    op->table = is_u85(w) ? a >> 5 & 7 : op->function >= TC_NPU_LOOKUP ? op->function & 7 : 0;
+    if (!is_u85(w) && op->function >= TC_NPU_LOOKUP)
+        op->function = TC_NPU_LOOKUP;
     op->clip = (uint8_t)(is_u85(w) ? a >> 12 & 1 : a >> 12 & 7);
     op->lo = signed16(w, TC_NPU_ACTIVATION_MIN);
     op->hi = signed16(w, TC_NPU_ACTIVATION_MAX);

@@ -147,6 +147,20 @@ typedef struct tc_npu_axis {
     int32_t one_int, one_mod, block_int, block_mod; /* as the registers have it */
 } tc_npu_axis;
 
+/* Activation functions that read a table: by index and entry.  U55's width of an entry is that of
+ * the result; pairs: base and slope, interpolated.  curve.h has tanh and sigmoid. */
+typedef enum tc_npu_function {
+    TC_NPU_LOOKUP = 16, /* U55, U65; the register has the table's number in its low bits */
+    TC_NPU_LOOKUP_U8_8 = 1, /* from here on U85 */
+    TC_NPU_LOOKUP_I8_8 = 4,
+    TC_NPU_LOOKUP_I8_16 = 5,
+    TC_NPU_LOOKUP_I8_32 = 7,
+    TC_NPU_LOOKUP_PAIRS_16 = 8,
+    TC_NPU_LOOKUP_PAIRS_32 = 9,
+    TC_NPU_LOOKUP_TANH = 10,
+    TC_NPU_LOOKUP_SIGMOID = 11,
+} tc_npu_function;
+
 typedef struct tc_npu_op {
     size_t at;     /* the word of the command */
     size_t number; /* of operations before it in this walk */
@@ -177,8 +191,7 @@ typedef struct tc_npu_op {
     uint8_t scale_region;
     uint64_t scale_base[2], scale_bytes[2];
     /* After scaling. */
-    uint8_t function, table; /* of tables; 0: none.  U55: function 16 has table `table`, else as
-                                registers have it */
+    uint8_t function, table; /* tc_npu_function, of which U55 has LOOKUP alone and the curves; 0: none */
     uint8_t clip;            /* as the register has it */
     int32_t lo, hi;          /* signed */
     uint8_t ib_end, ib2_start, ab_start; /* U55: banks */

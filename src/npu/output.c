@@ -51,9 +51,10 @@ typedef struct function {
     bool wide;
 } function;
 static const function functions[32] = {
-    [1] = {true, false, 1, false}, [4] = {true, true, 1, false},  [5] = {true, true, 2, false},
-    [7] = {true, true, 4, false},  [8] = {true, true, 0, false},  [9] = {true, true, 0, true},
-    [10] = {true, true, 0, false}, [11] = {true, true, 0, false}, /* curves */
+    [TC_NPU_LOOKUP_U8_8] = {true, false, 1, false},    [TC_NPU_LOOKUP_I8_8] = {true, true, 1, false},
+    [TC_NPU_LOOKUP_I8_16] = {true, true, 2, false},    [TC_NPU_LOOKUP_I8_32] = {true, true, 4, false},
+    [TC_NPU_LOOKUP_PAIRS_16] = {true, true, 0, false}, [TC_NPU_LOOKUP_PAIRS_32] = {true, true, 0, true},
+    [TC_NPU_LOOKUP_TANH] = {true, true, 0, false},     [TC_NPU_LOOKUP_SIGMOID] = {true, true, 0, false},
 };
 
 static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
@@ -76,8 +77,8 @@ static bool apply_u85(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
  * to int8) 256 of 4. */
 static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size_t n)
 {
-    enum { TABLE = 16, CLIP_INT8 = 3 };
-    if (op->function != TABLE)
+    enum { CLIP_INT8 = 3 };
+    if (op->function != TC_NPU_LOOKUP)
         return ti_npu_fail(x, "the built-in activation function %d is not run here", op->function);
     int entry = op->ofm.bytes == 1 ? 1 : op->ofm.bytes == 4 && op->clip == CLIP_INT8 ? 4 : 0;
     const uint8_t *table = table_bytes(x, op->table * 256, entry ? 256 * entry : TC_NPU_LUT);

@@ -219,13 +219,16 @@ static void add_range(tc_npu_verifier *v, tc_npu_accesses *list, int space, cons
 /* Bytes of the table that the operation looks up in; 0: none. */
 static int64_t table_bytes(const tc_npu_verifier *v, const tc_npu_op *op, int64_t *at)
 {
-    static const uint16_t u85[32] = {[1] = 256,  [4] = 256,  [5] = 512,   [7] = 1024,
-                                     [8] = 2048, [9] = 2048, [10] = 2048, [11] = 2048};
+    static const uint16_t u85[32] = {
+        [TC_NPU_LOOKUP_U8_8] = 256,       [TC_NPU_LOOKUP_I8_8] = 256,
+        [TC_NPU_LOOKUP_I8_16] = 512,      [TC_NPU_LOOKUP_I8_32] = 1024,
+        [TC_NPU_LOOKUP_PAIRS_16] = 2048,  [TC_NPU_LOOKUP_PAIRS_32] = 2048,
+        [TC_NPU_LOOKUP_TANH] = 2048,      [TC_NPU_LOOKUP_SIGMOID] = 2048};
     int64_t bytes = 0;
     if (v->machine->product == TC_U85) {
         bytes = u85[op->function];
         *at = op->table * bytes;
-    } else if (op->function == 16) {
+    } else if (op->function == TC_NPU_LOOKUP) {
         bytes = op->ofm.bytes == 1 ? 256 : op->ofm.bytes == 4 ? 1024 : 2048;
         *at = ti_npu_table_at(v->machine) + 256 * op->table;
     }
@@ -524,7 +527,7 @@ static void touch(tc_npu_verifier *v, const tc_npu_accesses *now)
 /* U55-32 and -64 have no separate banks for tables: a kernel without one uses them. */
 static void lose_tables(tc_npu_verifier *v, const tc_npu_op *op)
 {
-    if (v->machine->product == TC_U55 && v->machine->banks == 16 && op->function != 16)
+    if (v->machine->product == TC_U55 && v->machine->banks == 16 && op->function != TC_NPU_LOOKUP)
         bits_set(&v->written[TC_NPU_INTERNAL], 0, ti_npu_internal_bytes(v->machine), false);
 }
 

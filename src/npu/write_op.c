@@ -286,7 +286,7 @@ static void set_limit(tc_npu_writer *w, int code, int32_t value)
 static void set_activation(tc_npu_writer *w, const tc_npu_op *op)
 {
     int code = TC_NPU_ACTIVATION;
-    bool lookup = !is_u85(w) && op->function == 16;
+    bool lookup = !is_u85(w) && op->function == TC_NPU_LOOKUP;
     uint32_t all = ti_npu_field(w, code, op->function, 0, 5) |
                    ti_npu_field(w, code, op->table, lookup ? 0 : 5, is_u85(w) || lookup ? 3 : 0) |
                    ti_npu_field(w, code, op->clip, 12, is_u85(w) ? 1 : 3);

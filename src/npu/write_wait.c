@@ -48,14 +48,17 @@ static void touch_stream(const toucher *t, uint8_t region, uint64_t at, uint64_t
 /* The address range of the table; empty: none. */
 static tc_npu_range table_of(const tc_npu_machine *m, const tc_npu_op *op)
 {
-    static const uint16_t u85[32] = {[1] = 256,  [4] = 256,  [5] = 512,   [7] = 1024,
-                                     [8] = 2048, [9] = 2048, [10] = 2048, [11] = 2048};
+    static const uint16_t u85[32] = {
+        [TC_NPU_LOOKUP_U8_8] = 256,       [TC_NPU_LOOKUP_I8_8] = 256,
+        [TC_NPU_LOOKUP_I8_16] = 512,      [TC_NPU_LOOKUP_I8_32] = 1024,
+        [TC_NPU_LOOKUP_PAIRS_16] = 2048,  [TC_NPU_LOOKUP_PAIRS_32] = 2048,
+        [TC_NPU_LOOKUP_TANH] = 2048,      [TC_NPU_LOOKUP_SIGMOID] = 2048};
     int64_t at = ti_npu_table_at(m);
     if (m->product == TC_U85) {
         int64_t bytes = u85[op->function & 31], from = at + op->table * bytes;
         return (tc_npu_range){from, from + bytes};
     }
-    if (op->function < 16)
+    if (op->function < TC_NPU_LOOKUP)
         return (tc_npu_range){0, 0};
     int64_t bytes = op->ofm.bytes == 1 ? 256 : op->ofm.bytes == 4 ? 1024 : 2048;
     return (tc_npu_range){at + 256 * op->table, at + 256 * op->table + bytes};

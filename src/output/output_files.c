@@ -3,7 +3,6 @@
 #include "output_files.h"
 #include "../drive/many_sizes.h"
 
-#include "../base/sha256.h"
 #include "../cortexm/library_calls.h"
 #include "../ir/ir_text.h"
 #include "../npu/program.h"

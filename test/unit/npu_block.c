@@ -25,6 +25,39 @@ static tc_npu_system system_of(tc_ctx *ctx, const tc_npu_machine *m)
     return s;
 }
 
+/* Elementwise ones of U85 have none; Vela sets them all the same, but for sums and comparisons. */
+static bool sets_wide(const tc_npu_op *op)
+{
+    switch (op->mode) {
+    case TC_EW_MUL:
+    case TC_EW_SHR:
+    case TC_EW_SHL:
+    case TC_EW_LSR:
+    case TC_EW_AND:
+    case TC_EW_OR:
+    case TC_EW_XOR:
+    case TC_EW_NOT:
+    case TC_EW_AND_NOT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Bits of accumulators, order of weights and microblock, as Vela sets them. */
+static void set_acc(const tc_npu_machine *m, tc_npu_op *op)
+{
+    bool u85 = m->product == TC_U85, ew = op->kind == TC_NPU_KIND_ELEMENTWISE,
+         sums = op->kind == TC_NPU_KIND_CONV || op->kind == TC_NPU_KIND_DEPTHWISE,
+         reduces = op->kind == TC_NPU_KIND_POOL && op->mode == TC_POOL_REDUCE_SUM;
+    bool scaled = op->per_channel || op->ofm_scale.multiplier != 1 || op->ofm_scale.shift;
+    bool wide = op->ifm.bytes == 2 &&
+                ((sums && scaled) || (u85 ? ew && sets_wide(op) : reduces));
+    bool widest = u85 && (op->ofm.bytes == 8 || (op->ifm2.used && op->ifm2.bytes == 8));
+    op->acc_bits = wide || widest ? (u85 ? 48 : 40) : 32;
+    ti_npu_set_order(m, op);
+}
+
 /* What the verifier says of an operation's block; NULL: nothing. */
 static const char *finding(tc_ctx *ctx, const tc_npu_machine *m, const tc_npu_op *op)
 {
@@ -177,7 +210,7 @@ static tc_npu_op make(const tc_npu_machine *m, const form *f, const int32_t *e)
     op.per_channel =
         (op.kind == TC_NPU_KIND_CONV && !f->product) || op.kind == TC_NPU_KIND_DEPTHWISE;
     op.ofm_scale = (tc_npu_scale){1 << 30, 31, 0, TC_ROUND_NATURAL};
-    ti_npu_set_acc(m, &op);
+    set_acc(m, &op);
     return op;
 }
 
@@ -391,7 +424,7 @@ static void streams(tc_ctx *ctx)
                 continue;
             CHECK_ROW(names[i], ti_npu_block_fits(p.machine, &op));
             tc_npu_op mine = op;
-            ti_npu_set_acc(p.machine, &mine);
+            set_acc(p.machine, &mine);
             CHECK_ROW(names[i], op.kind == TC_NPU_KIND_ELEMENTWISE || mine.acc_bits == op.acc_bits);
             CHECK_ROW(names[i], mine.microblock == op.microblock &&
                                     (op.kind != TC_NPU_KIND_CONV ||
