@@ -150,6 +150,30 @@ static bool out_of_reach(const EthosU *s, uint64_t addr)
     return !s->tcm && ((addr & 0xef000000) == 0 || (addr & 0xef000000) == 0x20000000);
 }
 
+/* The guest's bytes; NULL where not all of them are memory that this security level reaches.  A
+ * device, or nothing at all, would be mapped as a copy. */
+static void *map_memory(EthosU *s, uint64_t addr, hwaddr bytes, bool write)
+{
+    AddressSpace *as = memory_of(s);
+    hwaddr inside, length = 1;
+    if (out_of_reach(s, addr)) {
+        return NULL;
+    }
+    WITH_RCU_READ_LOCK_GUARD() {
+        MemoryRegion *mr = address_space_translate(as, addr, &inside, &length, write, attrs_of(s));
+        if (!memory_access_is_direct(mr, write)) {
+            return NULL;
+        }
+    }
+    length = bytes;
+    void *data = address_space_map(as, addr, &length, write, attrs_of(s));
+    if (data && length < bytes) {
+        address_space_unmap(as, data, length, write, 0);
+        return NULL;
+    }
+    return data;
+}
+
 static void stop(EthosU *s, uint32_t status, const char *why)
 {
     if (why) {
@@ -291,16 +315,12 @@ static void stop_by_fault(EthosU *s)
 static bool read_stream(EthosU *s)
 {
     hwaddr length = s->stream_bytes;
-    const void *words = out_of_reach(s, s->qbase) || !length || length > (64u << 20) ? NULL
-                            : address_space_map(memory_of(s), s->qbase, &length, false, attrs_of(s));
-    bool all = words && length == s->stream_bytes; /* else: no memory, or not for this security level */
-    if (all) {
-        memcpy(s->stream, words, length);
-    }
+    void *words = length && length <= (64u << 20) ? map_memory(s, s->qbase, length, false) : NULL;
     if (words) {
-        address_space_unmap(memory_of(s), (void *)words, length, false, length);
+        memcpy(s->stream, words, length);
+        address_space_unmap(memory_of(s), words, length, false, length);
     }
-    return all;
+    return words;
 }
 
 static void tell_findings(EthosU *s)
@@ -336,17 +356,14 @@ static void begin_job(EthosU *s)
 }
 
 /* The regions' memory in the guest; the first that has none, or -1. */
-static int map_regions(EthosU *s, uint8_t *data[], hwaddr length[])
+static int map_regions(EthosU *s, uint8_t *data[])
 {
     for (int r = 0; r < TC_NPU_BASES; r++) {
         if (!s->job.reach[r]) {
             continue;
         }
-        length[r] = s->job.reach[r];
-        data[r] = out_of_reach(s, s->basep[r]) ? NULL
-                      : address_space_map(memory_of(s), s->basep[r], &length[r], s->job.written[r], attrs_of(s));
-        if (!data[r] || length[r] < s->job.reach[r] ||
-            s->call.tc_npu_bind(s->npu, r, data[r], length[r]) != TC_OK) {
+        data[r] = map_memory(s, s->basep[r], s->job.reach[r], s->job.written[r]);
+        if (!data[r] || s->call.tc_npu_bind(s->npu, r, data[r], s->job.reach[r]) != TC_OK) {
             return r;
         }
     }
@@ -365,10 +382,9 @@ static void report_job(EthosU *s, int64_t us)
 static void end_job(EthosU *s)
 {
     uint8_t *data[TC_NPU_BASES] = {0};
-    hwaddr length[TC_NPU_BASES] = {0};
     tc_npu_run_info ran = tc_npu_run_info_default();
     tc_status status = TC_OK;
-    int bad = map_regions(s, data, length);
+    int bad = map_regions(s, data);
     if (bad < 0) {
         int64_t start = g_get_monotonic_time();
         status = s->call.tc_npu_run(s->npu, &ran);
@@ -376,7 +392,8 @@ static void end_job(EthosU *s)
     }
     for (int r = 0; r < TC_NPU_BASES; r++) {
         if (data[r]) {
-            address_space_unmap(memory_of(s), data[r], length[r], s->job.written[r], bad < 0 ? length[r] : 0);
+            address_space_unmap(memory_of(s), data[r], s->job.reach[r], s->job.written[r],
+                                bad < 0 ? s->job.reach[r] : 0);
         }
     }
     if (bad >= 0) {
