@@ -95,7 +95,7 @@ static void plant(uint32_t **words, uint32_t *n, uint64_t *base)
     if (FAULT == BAD_WORD)
         **words = 0xff;
     else if (FAULT == NO_MEMORY)
-        base[1] = 0xa1000000;
+        base[1] = 0x35000000;
     else if (FAULT == CORE_MEMORY)
         *words = (uint32_t *)0x20000000;
     else if (FAULT == NO_STOP)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A firmware on a Corstone-300 with an Ethos-U, in Debian's qemu-system-arm; exits as the firmware does.
 #
-#   run.sh FIRMWARE.elf [-t ethos-u55-128] [--report] [--clock HZ] [--qemu OPTION]...
+#   run.sh FIRMWARE.elf [-t ethos-u55-128] [--report] [--verify] [--clock HZ] [--qemu OPTION]...
 #
 #   TOSAC_LIBRARY   libtosac.so; else beside build/tosac, else where the loader finds it
 #   TOSAC_EMULATE   the folder of the device; it is made there at first use (make.sh)
@@ -12,6 +12,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     -t) device=model=$2${device#model=ethos-u55-128} && shift 2 ;;
     --report) device+=,report=on && shift ;;
+    --verify) device+=,verify=on && shift ;;
     --clock) device+=,clock-frequency=$2 && shift 2 ;;
     --qemu) more+=("$2") && shift 2 ;;
     -*) echo "run.sh: $1 is no option: see the first lines of $0" >&2 && exit 2 ;;
