@@ -410,7 +410,7 @@ main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
     tools/cases.sh $cases
     [ "$mode" = quick ] || tools/setup.sh browser
-    [ "$mode" = quick ] || tools/setup.sh cortexm
+    [ "$mode" = quick ] || tools/setup.sh emulate
     local good=false
     build build '' && good=true
     if [ "$mode" = quick ]; then

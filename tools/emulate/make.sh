@@ -6,8 +6,9 @@
 # Needs libglib2.0-dev, gcc, python3, dpkg-dev and a Debian mirror (tools/setup.sh emulate).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-include=$here/../../include
-[ -d "$include/tosac" ] || include=${TOSAC_INCLUDE:-/usr/include}
+for include in "$here/../../include" "$here/../../../include" /usr/include; do # of a source tree; installed
+    [ ! -d "$include/tosac" ] || break
+done
 mkdir -p "$1/gen" "$1/lists/partial" && cd "$1"
 version=$(dpkg-query -W -f='${source:Version}' qemu-system-arm)
 

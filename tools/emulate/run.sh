@@ -23,7 +23,7 @@ done
 command -v qemu-system-arm >/dev/null || { echo "run.sh: there is no qemu-system-arm: tools/setup.sh emulate" >&2 && exit 4; }
 folder=${TOSAC_EMULATE:-${XDG_CACHE_HOME:-$HOME/.cache}/tosac/emulate}
 plugin=$folder/libqemu-ethosu.so
-if [ ! -e "$plugin" ] || [ "$here/ethosu.c" -nt "$plugin" ] || [ "$(cat "$folder/version")" != "$(dpkg-query -W -f='${source:Version}' qemu-system-arm)" ]; then
+if [ ! -e "$plugin" ] || [ "$here/ethosu.c" -nt "$plugin" ] || [ "$(cat "$folder/version" 2>/dev/null)" != "$(dpkg-query -W -f='${source:Version}' qemu-system-arm)" ]; then
     "$here/make.sh" "$folder" || { echo "run.sh: the device cannot be made: $here/make.sh $folder" >&2 && exit 4; }
 fi
 library=${TOSAC_LIBRARY:-$here/../../build/libtosac.so}
