@@ -23,5 +23,8 @@ file(GLOB TOSAC_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/*.1)
 install(FILES ${TOSAC_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${CMAKE_SOURCE_DIR}/share/tosac.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
   RENAME tosac)
+install(PROGRAMS ${CMAKE_SOURCE_DIR}/tools/emulate/run.sh ${CMAKE_SOURCE_DIR}/tools/emulate/make.sh
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/tosac/emulate)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/emulate/ethosu.c DESTINATION ${CMAKE_INSTALL_DATADIR}/tosac/emulate)
 install(FILES ${CMAKE_SOURCE_DIR}/share/_tosac DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${CMAKE_SOURCE_DIR}/share/tosac.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -5,7 +5,7 @@ _tosac()
     local options valued
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile advise report opt doctor targets boards ops" -- "$current"))
+        COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile advise report opt doctor targets boards ops emulate" -- "$current"))
         return
     fi
     case ${COMP_WORDS[1]} in
@@ -76,6 +76,10 @@ _tosac()
     ops)
         options='--target -t --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        ;;
+    emulate)
+        options='--target -t --report --verify --clock --qemu --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--clock|--qemu|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     esac
     if [[ $current == -* && $valued != *"|$before|"* ]]; then

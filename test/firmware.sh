@@ -36,6 +36,15 @@ check "a changed vector is found" fails 'the same bytes 0' run
 rm model/vectors.c
 check "a missing file is named" fails 'vectors.c is missing' cmake -G Ninja -S . -B other -DCMAKE_TOOLCHAIN_FILE=../cortex-m/arm-none-eabi.cmake
 
+# Quantized .tflite, whose own input and output are codes.
+echo '{"io": {"inputs": "int8", "outputs": "int8"}}' >"$dir/io.json"
+codes() { # FILE
+    rm -rf model build && sed "s#\$model/model.pt2#$1#; s#--calib [^ ]*##" "$dir/commands" >"$dir/codes" && timeout 300 bash -e "$dir/codes"
+}
+tosac compile ../../test/fixture/digits/model.pt2 -t cortex-m4 --calib ../../test/fixture/digits/calib.npz -q "$dir/io.json" -o "$dir/digits.tflite" >"$dir/log" 2>&1
+check "an int8 .tflite" codes "$dir/digits.tflite"
+check "an int16 .tflite" codes ../../test/fixture/tflite/corners.tflite
+
 # An Ethos-U: a driver that refuses every job, behind the names of Arm's.
 rm -rf model build
 mkdir model driver driver/include

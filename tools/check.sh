@@ -259,6 +259,7 @@ queue_gcc() {
     later "C for a Cortex-M that calls CMSIS-NN" python3 test/cortexm_cmsis.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
     [ "$mode" = quick ] || later "examples/firmware, in QEMU" test/firmware.sh build/tosac
+    [ "$mode" = quick ] || later "firmware with an Ethos-U, in QEMU" python3 test/emulate.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3
     later "bug families" build/conformance fixtures --cases $cases -j 1
@@ -409,7 +410,7 @@ main() {
     export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
     tools/cases.sh $cases
     [ "$mode" = quick ] || tools/setup.sh browser
-    [ "$mode" = quick ] || tools/setup.sh cortexm
+    [ "$mode" = quick ] || tools/setup.sh emulate
     local good=false
     build build '' && good=true
     if [ "$mode" = quick ]; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wasm|wine|zig|site]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -12,6 +12,7 @@
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
 #   cortexm  a compiler for bare Cortex-M cores, and QEMU's boards with them
+#   emulate  the same, and what the Ethos-U for QEMU is compiled with (tools/emulate)
 #   arm      a compiler for 64-bit Arm under Linux, and QEMU's emulation of one
 #   windows  a compiler for Windows
 #   wasm     Emscripten and node, for WebAssembly
@@ -88,6 +89,9 @@ cortexm)
     if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then exit 0; fi
     bring gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm || echo "setup: without them C for a Cortex-M is tried on this machine only" >&2
     ;;
+emulate)
+    bring gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm libglib2.0-dev dpkg-dev python3 || echo "setup: without them no firmware is tried with an Ethos-U" >&2
+    ;;
 arm)
     command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null || bring gcc-aarch64-linux-gnu qemu-user
     ;;
@@ -148,7 +152,7 @@ micro)
     touch $dir/.done
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|arm|windows|wasm|wine|zig|site]" >&2
+    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site]" >&2
     exit 2
     ;;
 esac

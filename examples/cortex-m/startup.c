@@ -1,17 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* startup.c -- from reset to main() on any Cortex-M: vectors, vector unit, .data and .bss. */
+/* startup.c -- from reset to main() on any Cortex-M: vectors, vector unit, .data and .bss.
+ *
+ *   -DWITH_NPU   board_npu.h has the interrupt of an Ethos-U: npu_interrupt() is called for it */
 #include <stdint.h>
 
 #include "board.h"
+#ifdef WITH_NPU
+#include "board_npu.h"
+void npu_interrupt(void);
+#define VECTORS (16 + NPU_IRQ + 1)
+#else
+#define VECTORS 16
+#endif
 
 extern uint32_t stack_top, data_start, data_end, data_load, bss_start, bss_end;
 int main(void);
 void reset(void);
 static void fault(void);
 
-__attribute__((section(".vectors"), used)) static const void *const vectors[16] = {
+__attribute__((section(".vectors"), used)) static const void *const vectors[VECTORS] = {
     &stack_top, (const void *)reset, (const void *)fault, (const void *)fault,
     (const void *)fault, (const void *)fault, (const void *)fault,
+#ifdef WITH_NPU
+    [16 + NPU_IRQ] = (const void *)npu_interrupt,
+#endif
 };
 
 static void fault(void) { board_exit(125); }

@@ -20,14 +20,33 @@ static __attribute__((section(".bss.sram"), aligned(16))) uint8_t output[VECTOR_
 
 static struct ethosu_driver npu;
 
-void npu_interrupt(void); /* into the vector table, at NPU_IRQ */
+void npu_interrupt(void); /* in the vector table of startup.c, at NPU_IRQ */
 void npu_interrupt(void) { ethosu_irq_handler(&npu); }
 
-/* NETWORK_NPU_FAST_BYTES: where it is not 0, memory of that size goes in place of NULL. */
+/* What malloc() takes from: Arm's driver makes its semaphores by it. */
+void *_sbrk(int bytes);
+void *_sbrk(int bytes)
+{
+    static __attribute__((aligned(8))) uint8_t heap[1024];
+    static int used;
+    if (bytes < 0 || bytes > (int)sizeof heap - used)
+        return (void *)-1;
+    used += bytes;
+    return heap + used - bytes;
+}
+
+#if NETWORK_NPU_FAST_BYTES
+static __attribute__((section(".bss.sram"), aligned(32))) uint8_t fast[NETWORK_NPU_FAST_BYTES];
+#else
+#define fast NULL
+#endif
+
+/* The registers as secure, privileged code; then the interrupt, in the NVIC's ISER. */
 static int start_npu(void)
 {
-    _Static_assert(NETWORK_NPU_FAST_BYTES == 0, "give ethosu_init() fast memory");
-    return ethosu_init(&npu, (void *)NPU_BASE, NULL, 0, 1, 1);
+    int status = ethosu_init(&npu, (void *)NPU_BASE, fast, NETWORK_NPU_FAST_BYTES, 1, 1);
+    ((volatile uint32_t *)0xE000E100)[NPU_IRQ / 32] = 1u << NPU_IRQ % 32;
+    return status;
 }
 
 static int infer(void) { return network_run_in(arena, (const void *)input, (void *)output); }

@@ -15,7 +15,8 @@ import sys
 from math import prod
 from pathlib import Path
 
-LETTER = {"i8": "b", "i16": "h", "i32": "i"}
+LETTER = {"i8": "b", "u8": "B", "i16": "h", "i32": "i"}
+DESCR = {"f": "<f4", "b": "|i1", "B": "|u1", "h": "<i2", "i": "<i4"}
 
 
 def port(head, side):
@@ -23,20 +24,28 @@ def port(head, side):
     found = re.search(rf"_{side}S 1\n/\* (\w+)\[([\d,]+)\]", head)
     if not found or found[1] not in LETTER:
         sys.exit(f"vectors.py: network.h has no single {side.lower()} of codes: use `config` io int8, or write vectors of your own")
-    scale, zero = (float(re.search(rf"_{side}_0_{word} (\S+)", head)[1]) for word in ("SCALE", "ZERO_POINT"))
-    return LETTER[found[1]], [int(d) for d in found[2].split(",")], scale, int(zero)
+    scale, zero = (re.search(rf"_{side}_0_{word} (\S+)", head) for word in ("SCALE", "ZERO_POINT"))
+    return LETTER[found[1]], [int(d) for d in found[2].split(",")], float(scale[1]) if scale else 1.0, int(float(zero[1])) if zero else 0
 
 
-def write_npy(path, shape, values):
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+def takes_codes(program):
+    """Whether the program's own input is of codes, as that of a quantized .tflite is."""
+    found = re.search(r'graph @main\(%0 (?:"[^"]*")?: ?(\w+)\[', program.replace('%0:', '%0 :'))
+    return bool(found) and found[1] in LETTER
+
+
+def write_npy(path, shape, letter, values):
+    head = f"{{'descr': '{DESCR[letter]}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     head += " " * (-(len(head) + 11) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}f", *values))
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{letter}", *values))
 
 
 def read_npy(path):
+    """Letter and values."""
     data = path.read_bytes()
-    data = data[10 + struct.unpack("<H", data[8:10])[0]:]
-    return struct.unpack(f"<{len(data) // 4}f", data)
+    size = 10 + struct.unpack("<H", data[8:10])[0]
+    letter = next(k for k, v in DESCR.items() if f"'{v}'".encode() in data[:size])
+    return letter, struct.unpack(f"<{(len(data) - size) // struct.calcsize(letter)}{letter}", data[size:])
 
 
 def rows(name, letter, codes, count):
@@ -52,13 +61,18 @@ def rows(name, letter, codes, count):
 def main(tosac, folder, count):
     head = (folder / "network.h").read_text()
     letter, shape, scale, zero = port(head, "INPUT")
-    bits, numbers = 8 * struct.calcsize(letter) - 1, random.Random(1)
-    codes = [numbers.randrange(-(1 << bits), 1 << bits) for _ in range(count * prod(shape))]
-    write_npy(folder / "vectors.npy", [count * shape[0], *shape[1:]], [scale * (c - zero) for c in codes])
+    bits, numbers = 8 * struct.calcsize(letter), random.Random(1)
+    lowest = 0 if letter == "B" else -(1 << bits - 1)
+    codes = [numbers.randrange(lowest, lowest + (1 << bits)) for _ in range(count * prod(shape))]
+    is_code = takes_codes((folder / "network.ir").read_text(errors="replace"))
+    write_npy(folder / "vectors.npy", [count * shape[0], *shape[1:]], letter if is_code else "f",
+              codes if is_code else [scale * (c - zero) for c in codes])
     subprocess.run([tosac, "run", folder / "network.ir", "-i", folder / "vectors.npy", "-o", folder / "out", "--quiet"], check=True)
     size_in, first = rows("vector_input", letter, codes, count)
     letter, _, scale, zero = port(head, "OUTPUT")
-    results = [round(r / scale) + zero for r in read_npy(folder / "out" / "output_0.npy")]
+    kind, results = read_npy(folder / "out" / "output_0.npy")
+    if kind == "f":
+        results = [round(r / scale) + zero for r in results]
     size_out, second = rows("vector_output", letter, results, count)
     (folder / "vectors.h").write_text(
         f"#include <stdint.h>\n#define VECTORS {count}\n#define VECTOR_INPUT_BYTES {size_in}\n#define VECTOR_OUTPUT_BYTES {size_out}\n"

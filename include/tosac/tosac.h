@@ -82,6 +82,7 @@
 #include "generate.h"
 #include "inspect.h"
 #include "model.h"
+#include "npu.h"
 #include "profile.h"
 #include "quantize.h"
 #include "report.h"

@@ -21,13 +21,14 @@ tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why)
                           tc_ops[node->op].name, why);
 }
 
-/* What is neither integers nor f32. */
+/* What is neither integers nor f32.  Bytes of an Ethos-U's region are only passed. */
 static tc_status check_types(const tc_c_model *m, const tc_graph *g)
 {
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_dtype d = ti_type_of(g, g->node[k]->out[i])->dtype;
-            if (!ti_c_type_word(d) && d != TC_shape)
+            bool passed = g->node[k]->op == TC_OP_call && d == TC_u8;
+            if (!ti_c_type_word(d) && d != TC_shape && !passed)
                 return ti_c_refuse(m, g->node[k],
                                    ti_text_format(&m->ctx->arena,
                                                   "it computes in %s, not in integers of up to 32 bits or f32",

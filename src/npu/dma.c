@@ -10,7 +10,8 @@ static bool read_index(tc_npu_exec *x, const tc_npu_dma *d, int64_t j, int64_t i
     uint64_t at = d->index + 4 * (uint64_t)i + (uint64_t)(j * (4 * d->rows + d->index_skip));
     const uint8_t *p = ti_npu_span(x, d->index_region, at, 4);
     if (!p)
-        return ti_npu_fail(x, "an index of a DMA lies outside region %d", d->index_region);
+        return ti_npu_outside(x, d->index_region, "an index of a DMA lies outside region %d",
+                              d->index_region);
     *out = (int32_t)ti_le32(p);
     if (*out < 0 || *out > d->index_max)
         return ti_npu_fail(x, "a DMA has the index %" PRId64 ", the largest is %" PRId64, *out,
@@ -32,8 +33,9 @@ static bool copy_row(tc_npu_exec *x, const tc_npu_dma *d, int64_t j, int64_t i)
     const uint8_t *p = ti_npu_span(x, src_region, a, d->bytes),
                   *q = ti_npu_span(x, dst_region, b, d->bytes);
     if (!p || !q)
-        return ti_npu_fail(x, "a DMA of %" PRIu64 " bytes lies outside region %d: byte %" PRIu64,
-                           d->bytes, p ? dst_region : src_region, p ? b : a);
+        return ti_npu_outside(x, p ? dst_region : src_region,
+                              "a DMA of %" PRIu64 " bytes lies outside region %d: byte %" PRIu64,
+                              d->bytes, p ? dst_region : src_region, p ? b : a);
     memmove((uint8_t *)(uintptr_t)q, p, (size_t)d->bytes);
     return true;
 }

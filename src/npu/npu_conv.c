@@ -140,7 +140,7 @@ static uint8_t *gather(tc_npu_exec *x, const tc_npu_op *op, tc_bytes *stream, si
     for (int c = 0; c < op->cores; c++) {
         const uint8_t *p = ti_npu_span(x, w->region, w->base[c], w->bytes[c]);
         if (!p && w->bytes[c]) {
-            ti_npu_fail(x, "the weights of core %d lie outside region %d", c, w->region);
+            ti_npu_outside(x, w->region, "the weights of core %d lie outside region %d", c, w->region);
             return NULL;
         }
         if (!all)

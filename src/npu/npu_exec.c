@@ -13,15 +13,30 @@ static int64_t size_of(const tc_npu_program *p, int region)
                                      : ti_npu_region_bytes(p, region);
 }
 
-tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error)
+static tc_npu_exec *empty(tc_arena *arena, const tc_npu_program *program)
 {
     tc_npu_exec *x = tc_new(arena, tc_npu_exec);
-    int64_t all = 0;
-    *error = NULL;
     x->arena = arena;
     x->program = program;
     x->machine = program->machine;
     x->limit = INT64_MAX / 2;
+    x->kept = tc_new_n(arena, tc_npu_kept *, program->words.n);
+    return x;
+}
+
+tc_npu_exec *ti_npu_exec_open(tc_arena *arena, const tc_npu_program *program)
+{
+    tc_npu_exec *x = empty(arena, program);
+    int64_t bytes = size_of(program, TC_NPU_INTERNAL);
+    x->memory[TC_NPU_INTERNAL] = (tc_npu_memory){ti_arena_raw(arena, (size_t)bytes), bytes};
+    return x;
+}
+
+tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error)
+{
+    tc_npu_exec *x = empty(arena, program);
+    int64_t all = 0;
+    *error = NULL;
     for (int r = 0; r <= TC_NPU_REGIONS; r++) {
         x->memory[r].bytes = size_of(program, r);
         all += x->memory[r].bytes;
@@ -34,7 +49,6 @@ tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, con
         x->memory[r].data = ti_arena_raw(arena, (size_t)x->memory[r].bytes);
     if (program->fast == 0 && !x->memory[2].bytes)
         x->memory[2] = x->memory[1];
-    x->kept = tc_new_n(arena, tc_npu_kept *, program->words.n);
     return x;
 }
 
@@ -43,20 +57,28 @@ void ti_npu_exec_limit(tc_npu_exec *x, int64_t work)
     x->limit = work;
 }
 
-void ti_npu_exec_begin(tc_npu_exec *x)
+void ti_npu_exec_restart(tc_npu_exec *x)
 {
-    for (int r = 1; r <= TC_NPU_REGIONS; r++)
-        if (r != 2 || x->memory[2].data != x->memory[1].data)
-            memset(x->memory[r].data, FILL, (size_t)x->memory[r].bytes);
-    if (x->program->weights.size)
-        memcpy(x->memory[0].data, x->program->weights.data, x->program->weights.size);
+    tc_npu_memory tables = x->memory[TC_NPU_INTERNAL];
+    memset(tables.data, FILL, (size_t)tables.bytes);
     for (int r = 0; r < TC_NPU_REGIONS; r++)
         x->chain[r].h = x->chain[r].w = x->chain[r].c = 0;
     x->has_acc = false;
     x->last = 0;
     x->work = 0;
     x->error = NULL;
+    x->outside = -1;
     ti_npu_walk_begin(&x->walk, x->machine, x->program->words);
+}
+
+void ti_npu_exec_begin(tc_npu_exec *x)
+{
+    for (int r = 1; r < TC_NPU_REGIONS; r++)
+        if (r != 2 || x->memory[2].data != x->memory[1].data)
+            memset(x->memory[r].data, FILL, (size_t)x->memory[r].bytes);
+    if (x->program->weights.size)
+        memcpy(x->memory[0].data, x->program->weights.data, x->program->weights.size);
+    ti_npu_exec_restart(x);
 }
 
 tc_npu_memory ti_npu_exec_memory(tc_npu_exec *x, int region)
@@ -64,11 +86,17 @@ tc_npu_memory ti_npu_exec_memory(tc_npu_exec *x, int region)
     return x->memory[region];
 }
 
+void ti_npu_exec_bind(tc_npu_exec *x, int region, tc_npu_memory memory)
+{
+    x->memory[region] = memory;
+}
+
 static uint8_t *tensor_at(tc_npu_exec *x, const tc_npu_tensor *t)
 {
     const uint8_t *p = ti_npu_span(x, t->region, (uint64_t)t->offset, (uint64_t)t->bytes);
     if (!p)
-        ti_npu_fail(x, "a tensor of %" PRId64 " bytes lies outside region %d", t->bytes, t->region);
+        ti_npu_outside(x, t->region, "a tensor of %" PRId64 " bytes lies outside region %d", t->bytes,
+                       t->region);
     return (uint8_t *)(uintptr_t)p;
 }
 
@@ -162,6 +190,16 @@ bool ti_npu_exec_step(tc_npu_exec *x, tc_npu_op *op)
 const char *ti_npu_exec_error(const tc_npu_exec *x)
 {
     return x->error;
+}
+
+int ti_npu_exec_outside(const tc_npu_exec *x)
+{
+    return x->error ? x->outside : -1;
+}
+
+size_t ti_npu_exec_at(const tc_npu_exec *x)
+{
+    return x->walk.at * 4;
 }
 
 const char *ti_npu_exec_run(tc_npu_exec *x, const void *const *in, void *const *out)

@@ -12,11 +12,17 @@ typedef struct tc_npu_exec tc_npu_exec;
  * too large, and a message has been put into *error. */
 tc_npu_exec *ti_npu_exec_new(tc_arena *arena, const tc_npu_program *program, const char **error);
 
+/* One without memories, but for that of tables: regions are the caller's, by ti_npu_exec_bind(). */
+tc_npu_exec *ti_npu_exec_open(tc_arena *arena, const tc_npu_program *program);
+
 /* Bounds what a run may do, counted in products and elements moved; for streams from anywhere. */
 void ti_npu_exec_limit(tc_npu_exec *exec, int64_t work);
 
 /* From the beginning: memories except region 0 filled again (0xA5), region 0 as in the file. */
 void ti_npu_exec_begin(tc_npu_exec *exec);
+
+/* The same without a change to any memory but that of tables: for regions that are the caller's. */
+void ti_npu_exec_restart(tc_npu_exec *exec);
 
 /* The bytes of region r, or of the memory of tables (TC_NPU_INTERNAL). */
 enum { TC_NPU_INTERNAL = TC_NPU_REGIONS };
@@ -25,6 +31,7 @@ typedef struct tc_npu_memory {
     int64_t bytes;
 } tc_npu_memory;
 tc_npu_memory ti_npu_exec_memory(tc_npu_exec *exec, int region);
+void ti_npu_exec_bind(tc_npu_exec *exec, int region, tc_npu_memory memory);
 
 /* A tensor's bytes in and out; false: it is out of bounds, see ti_npu_exec_error(). */
 bool ti_npu_exec_put(tc_npu_exec *exec, const tc_npu_tensor *tensor, const void *data);
@@ -35,6 +42,10 @@ bool ti_npu_exec_step(tc_npu_exec *exec, tc_npu_op *op);
 
 /* What went wrong, in words that name the command; NULL: nothing. */
 const char *ti_npu_exec_error(const tc_npu_exec *exec);
+/* The region that the error is an access outside of; -1: it is another one. */
+int ti_npu_exec_outside(const tc_npu_exec *exec);
+/* The byte of the stream after the last command that was read. */
+size_t ti_npu_exec_at(const tc_npu_exec *exec);
 
 /* begin, put, step to the end, get.  The error, or NULL. */
 const char *ti_npu_exec_run(tc_npu_exec *exec, const void *const *in, void *const *out);

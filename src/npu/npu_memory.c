@@ -90,8 +90,8 @@ static bool inside(tc_npu_exec *x, const char *name, const tc_npu_map *m, int32_
     int64_t size = x->memory[m->region].bytes;
     if (r.lo >= 0 && r.hi <= size)
         return true;
-    return ti_npu_fail(
-        x, "%s lies at bytes %" PRId64 " to %" PRId64 " of region %d, which has %" PRId64, name,
+    return ti_npu_outside(
+        x, m->region, "%s lies at bytes %" PRId64 " to %" PRId64 " of region %d, which has %" PRId64, name,
         r.lo, r.hi, m->region, size);
 }
 

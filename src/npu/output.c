@@ -183,7 +183,8 @@ static channel *read_channels(tc_npu_exec *x, const tc_npu_op *op)
         uint64_t at = op->scale_base[c % streams] + ENTRY * (uint64_t)(c / streams);
         const uint8_t *p = ti_npu_span(x, op->scale_region, at, ENTRY);
         if (!p) {
-            ti_npu_fail(x, "the scales of channel %d lie outside region %d", c, op->scale_region);
+            ti_npu_outside(x, op->scale_region, "the scales of channel %d lie outside region %d", c,
+                           op->scale_region);
             return NULL;
         }
         uint32_t m = (uint32_t)bytes_at(p + bias, scale, false);

@@ -43,10 +43,15 @@ struct tc_npu_exec {
     tc_npu_kept **kept; /* by word of the stream: what the operation there had last; or NULL */
     tc_npu_kept *all_kept;
     const char *error;
+    int outside; /* the region that the error is an access outside of; or -1 */
 };
 
 /* Says what is wrong; always false. */
 bool ti_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
+
+/* The same of an access outside a region. */
+#define ti_npu_outside(x, region, ...) \
+    ((x)->outside = (x)->error ? (x)->outside : (region), ti_npu_fail(x, __VA_ARGS__))
 
 /* Counts work; false when there is too much of it. */
 bool ti_npu_spend(tc_npu_exec *x, double work);

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Firmware with an Ethos-U in QEMU: examples/firmware with a driver of our own (test/emulate), on tools/emulate's device.
+
+    emulate.py TOSAC [WORK]
+
+Networks on three machines, their outputs compared with `tosac run` inside the firmware; counters, QREAD and an overflow interrupt while a job
+runs; planted faults and the status that each gives.  Ends with "N passed, N failed, N skipped".
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(HERE)
+FIRMWARE = f"{TOP}/examples/firmware"
+MACHINES = ("ethos-u55-128", "ethos-u65-256", "ethos-u85-256")
+DIGITS = ["digits/model.pt2", "--calib", "digits/calib.npz"]
+SPEECH = ["emulate/speech.ir", "--calib", "random:4"]
+# name: model and options, jobs an inference
+MODELS = {"digits": (DIGITS, 1), "speech": (SPEECH, 1), "two regions": ([*DIGITS, "--cpu", "conv2d_9"], 2)}
+# -DFAULT=N: what it is, the status register's bits, words on stderr
+BUS, PARSE = 4, 16
+FAULTS = {
+    1: ("a word that is no command", PARSE, "no such command"),
+    2: ("a region without memory", BUS, "region 1: no memory"),
+    3: ("a stream in the core's own memory", BUS, "the stream: no memory"),
+    4: ("a non-secure NPU on secure memory", BUS, "that is non-secure"),
+    5: ("a stream without STOP", PARSE, "without STOP"),
+}
+FLAGS = "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard -O2 -Wall -Wextra".split()
+
+
+def run(command, folder, **more):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False, **more)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(map(str, command))}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def driver(work, fault):
+    folder = f"{work}/driver{fault}"
+    if not os.path.isdir(folder):
+        os.makedirs(f"{folder}/include")
+        shutil.copy(f"{HERE}/emulate/ethosu_driver.h", f"{folder}/include")
+        run(["arm-none-eabi-gcc", *FLAGS, f"-DFAULT={fault}", f"-I{TOP}/examples/cortex-m", "-c", f"{HERE}/emulate/driver.c", "-o", "driver.o"], folder)
+        run(["arm-none-eabi-ar", "rcs", "libethosu_core_driver.a", "driver.o"], folder)
+    return folder
+
+
+def model(tosac, work, name, machine):
+    folder = f"{work}/{name.replace(' ', '-')}-{machine}"
+    if not os.path.isdir(folder):
+        os.makedirs(folder)
+        source = [f"{HERE}/fixture/{a}" if "/" in a else a for a in MODELS[name][0]]
+        for kind in ("c", "ir"):
+            run([tosac, "compile", *source, "-t", f"{machine}+cortex-m55", "--emit", kind, "-o", f"{folder}/network.{kind}"], work)
+        run([sys.executable, f"{FIRMWARE}/vectors.py", tosac, folder, "4"], work)
+    return folder
+
+
+def firmware(work, folder, fault):
+    build = f"{folder}/build{fault}"
+    run(["cmake", "-G", "Ninja", "-S", FIRMWARE, "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={TOP}/examples/cortex-m/arm-none-eabi.cmake",
+         f"-DMODEL_FOLDER={folder}", f"-DETHOSU_DRIVER={driver(work, fault)}"], work)
+    run(["cmake", "--build", build], work)
+    return f"{build}/firmware.elf"
+
+
+def emulate(elf, machine):
+    done = subprocess.run([f"{TOP}/tools/emulate/run.sh", elf, "-t", machine, "--report"], capture_output=True, text=True, timeout=120, check=False)
+    text = done.stdout + done.stderr  # semihosting prints on either
+    numbers = {}
+    for name, value in re.findall(r"^([a-z ]+) (\d+)$", text, re.M):
+        numbers.setdefault(name, []).append(int(value))
+    return done.returncode, numbers, text
+
+
+def expect(truth, words, text):
+    if not truth:
+        raise RuntimeError(f"{words}\n{text[-3000:]}")
+
+
+def right(tosac, work, name, machine):
+    code, n, text = emulate(firmware(work, model(tosac, work, name, machine), 0), machine)
+    jobs = 4 * MODELS[name][1]
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    told = [int(c) for c in re.findall(r"job \d+: \d+ operations, (\d+) cycles", text)]
+    expect(len(told) == jobs and all(abs(a - b) <= 1 for a, b in zip(n["cycles"], told)), "PMCCNTR is not what is expected", text)
+    expect(n["event"] == n["cycles"], "an event counter of cycles differs from PMCCNTR", text)
+    expect(n["overflows"] == [int(c > 1000) for c in n["cycles"]], "overflow interrupts", text)
+    expect(min(n["in the middle"]) > 0, "QREAD does not move", text)
+    print(f"{name:12} {machine:14} {n['the same bytes'][0]} of 4 the same, {jobs} jobs, cycles {n['cycles'][0]}, ticks {n['ticks of the last'][0]}", flush=True)
+
+
+def wrong(tosac, work, fault, machine):
+    words, status, said = FAULTS[fault]
+    code, n, text = emulate(firmware(work, model(tosac, work, "digits", machine), fault), machine)
+    expect(code == 3 and n["status"][0] & (BUS | PARSE) == status and said in text, f"{words}: exit {code}", text)
+    print(f"{words:36} {machine:14} status {n['status'][0]:#x}", flush=True)
+
+
+def other_machine(tosac, work, machine):
+    other = MACHINES[(MACHINES.index(machine) + 1) % 3]
+    code, _, text = emulate(firmware(work, model(tosac, work, "digits", machine), 0), other)
+    expect(code == 3, f"for {machine} on {other}: exit {code}", text)
+    print(f"{'a stream for another machine':36} {machine:14} refused by the driver", flush=True)
+
+
+def missing():
+    for tool in ("arm-none-eabi-gcc", "qemu-system-arm", "cmake", "ninja"):
+        if not shutil.which(tool):
+            return f"there is no {tool}: tools/setup.sh emulate"
+    os.environ.setdefault("TOSAC_EMULATE", f"{TOP}/build/emulate")
+    made = subprocess.run([f"{TOP}/tools/emulate/make.sh", os.environ["TOSAC_EMULATE"]], capture_output=True, text=True, check=False)
+    return None if made.returncode == 0 else f"QEMU's headers cannot be had: tools/setup.sh emulate; {made.stderr[-200:]}"
+
+
+def main(tosac, work):
+    tosac, good, bad = os.path.realpath(tosac), 0, 0
+    os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
+    cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
+    why = missing()
+    if why:
+        print(why)
+        print(f"0 passed, 0 failed, {len(cases) + len(MACHINES)} skipped")
+        return 0
+    for case, *arguments in cases + [(other_machine, m) for m in MACHINES]:
+        try:
+            case(tosac, work, *arguments)
+            good += 1
+        except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
+            bad += 1
+            print(f"FAILED {arguments}: {error}", flush=True)
+    print(f"{good} passed, {bad} failed, 0 skipped")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        os.makedirs(sys.argv[2], exist_ok=True)
+        sys.exit(main(sys.argv[1], os.path.realpath(sys.argv[2])))
+    with tempfile.TemporaryDirectory() as scratch:
+        sys.exit(main(sys.argv[1], scratch))
