@@ -134,7 +134,7 @@ static tc_tensor sizes(tc_ctx *ctx, tc_tensor t)
 
 /* A sum of finite products whose sizes add up past the largest number is infinite, NaN or a number
  * by the order of adding, which TOSA leaves open: it is NaN in every second run. */
-static tc_status spoil(tc_ctx *ctx, const tc_graph *g, const tc_node *node, const tc_tensor *in,
+static tc_status spoil(tc_ctx *ctx, tc_graph *g, const tc_node *node, const tc_tensor *in,
                        tc_tensor sum, uint64_t seed)
 {
     tc_tensor size[64] = {{NULL, NULL}}, total;
