@@ -33,7 +33,7 @@ static tc_status run(tc_graph *g, const tc_tensor *in, uint64_t seed, tc_tensor 
                      tc_arena *arena)
 {
     for (size_t v = 1; v < g->n_val; v++)
-        at[v] = ti_tensor_of(g, (tc_val)v); /* constants, and state, which no node makes */
+        at[v] = (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data}; /* state begins so */
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];
     for (size_t k = 0; k < g->n_node; k++) {
