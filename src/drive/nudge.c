@@ -32,16 +32,16 @@ static tc_tensor copied(tc_arena *arena, tc_tensor t)
 static tc_status run(tc_graph *g, const tc_tensor *in, uint64_t seed, tc_tensor *at,
                      tc_arena *arena)
 {
+    for (size_t v = 1; v < g->n_val; v++)
+        at[v] = (tc_tensor){g->val[v]->type, (void *)(uintptr_t)g->val[v]->data}; /* state begins so */
     for (size_t i = 0; i < g->n_in; i++)
         at[g->in[i]] = in[i];
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         tc_tensor *operand = tc_new_n(arena, tc_tensor, (size_t)node->n_in);
         tc_tensor *result = tc_new_n(arena, tc_tensor, (size_t)node->n_out);
-        if (node->op == TC_OP_const) {
-            at[node->out[0]] = ti_tensor_of(g, node->out[0]);
+        if (node->op == TC_OP_const)
             continue;
-        }
         for (int i = 0; i < node->n_in; i++)
             operand[i] = at[node->in[i]];
         TC_TRY(ti_eval_node(g, node, operand, result, arena));

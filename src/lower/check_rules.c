@@ -140,8 +140,10 @@ static bool may_overflow(const tc_build *lw, const tc_node *node, const tc_tenso
     double k = (double)terms_of(lw->rw->from, node), x = largest(in[0]), by = 1;
     if (node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_matmul)
         by = largest(in[1]);
-    else if (node->op == TC_OP_var || node->op == TC_OP_std || node->op == TC_OP_norm)
+    else if (node->op == TC_OP_norm)
         by = x;
+    else if (node->op == TC_OP_var || node->op == TC_OP_std)
+        return false; /* their rules scale large values down first */
     return k > 1 && k * x * by > (double)FLT_MAX;
 }
 

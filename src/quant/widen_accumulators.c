@@ -132,6 +132,16 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
     return wide_type(rw->ctx, y, TC_i32, -1, 1, &most);
 }
 
+/* The largest |code - zero| of a type. */
+static double reach(const tc_type *t)
+{
+    double most = 0;
+    for (int64_t c = 0; c < t->quant->count; c++)
+        most = fmax(most, fmax((double)t->quant->hi - (double)t->quant->zero[c],
+                               (double)t->quant->zero[c] - (double)t->quant->lo));
+    return most;
+}
+
 static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
 {
     const tc_type *x = operand(rw, node, 0), *w = operand(rw, node, 1),
@@ -151,9 +161,11 @@ static const tc_type *accumulator(const tc_rewrite *rw, const tc_node *node)
     double *scale = tc_new_n(&rw->ctx->scratch, double, (size_t)n);
     for (int64_t c = 0; c < n; c++)
         scale[c] = x->quant->scale[0] * w->quant->scale[c];
+    int64_t k = in_w < 0 ? w->dim[w->rank - 2] : tc_type_count(w) / w->dim[in_w];
     if (acc == TC_i48)
-        return from_i48(rw, node, y, scale, n,
-                        in_w < 0 ? tc_type_count(w) : tc_type_count(w) / w->dim[in_w]);
+        return from_i48(rw, node, y, scale, n, in_w < 0 ? tc_type_count(w) : k);
+    if ((double)k * reach(x) * reach(w) > INT32_MAX)
+        return NULL; /* i32 does not hold the sum */
     return wide_type(rw->ctx, y, acc, w->quant->axis >= 0 ? in_y : -1, n, scale);
 }
 

@@ -3,7 +3,7 @@
  *
  *   function(x) of floats  =>  the operators of its formula
  *
- * Where x, or the result, is quantized, a rescale is next to them. */
+ * Where x is quantized, a rescale comes before them; the last one has the result's type. */
 #include "tidy.h"
 
 #include "../ir/formula.h"
@@ -26,6 +26,19 @@ static tc_val in_domain(tc_build *b, tc_val x, const tc_type *type)
     return ti_b_typed(b, TC_OP_rescale, NULL, &x, 1, type);
 }
 
+/* A float result as the function's own, quantized: the last operator has its type, as NaN is 0 in
+ * typed results and code 0 after a rescale. */
+static tc_val with_type(tc_build *b, tc_val v, const tc_type *type)
+{
+    const tc_node *last = ti_def(b->g, v);
+    if (b->status != TC_OK || !type->quant)
+        return v;
+    if (!last || last->op == TC_OP_const || !(tc_ops[last->op].traits & T_ELTWISE))
+        return in_domain(b, v, type);
+    b->g->val[v]->type = type;
+    return v;
+}
+
 static tc_status expand(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_function)
@@ -40,7 +53,7 @@ static tc_status expand(tc_rewrite *rw, const tc_node *node, bool *done)
     const char *wrong;
     if (!ti_formula_apply(&f, &out, &wrong))
         return ti_bug(b.ctx, b.loc, "the formula cannot be read at '%s'", wrong);
-    return ti_b_replace(&b, y->quant ? in_domain(&b, out.made, y) : out.made, done);
+    return ti_b_replace(&b, with_type(&b, out.made, y), done);
 }
 
 tc_status ti_tidy_expand_functions(tc_ctx *ctx, tc_module *module)

@@ -110,6 +110,64 @@ static void nudge(tc_tensor t, uint64_t seed)
     }
 }
 
+/* Floats that a nudge would bring past each other are equal: a nudge parts numbers, but never makes
+ * them equal, so that a tie that other roundings make would not be seen. */
+static void join(tc_tensor x, tc_tensor y)
+{
+    for (int64_t e = 0; e < tc_type_count(x.type); e++) {
+        double a = ti_load_f64(x, e), b = ti_load_f64(y, e);
+        if (fabs(a - b) <= 2e-6 * fabs(a))
+            ti_store_f64(y, e, a);
+    }
+}
+
+/* |x|, and 0 for what is no number. */
+static tc_tensor sizes(tc_ctx *ctx, tc_tensor t)
+{
+    tc_tensor size = copied(ctx, t);
+    for (int64_t e = 0; e < tc_type_count(t.type); e++) {
+        double x = ti_load_f64(t, e);
+        ti_store_f64(size, e, isfinite(x) ? fabs(x) : 0);
+    }
+    return size;
+}
+
+/* A sum of finite products whose sizes add up past the largest number is infinite, NaN or a number
+ * by the order of adding, which TOSA leaves open: it is NaN in every second run. */
+static tc_status spoil(tc_ctx *ctx, tc_graph *g, const tc_node *node, const tc_tensor *in,
+                       tc_tensor sum, uint64_t seed)
+{
+    tc_tensor size[64] = {{NULL, NULL}}, total;
+    if (!(seed & 1) || !(tc_ops[node->op].traits & T_MAC) || node->op == TC_OP_sdpa ||
+        !ti_is_float(sum.type->dtype))
+        return TC_OK;
+    for (int i = 0; i < node->n_in && i < 64; i++)
+        size[i] = in[i].type ? sizes(ctx, in[i]) : in[i];
+    TC_TRY(ti_eval_node(g, node, size, &total, &ctx->arena));
+    for (int64_t e = 0; e < tc_type_count(sum.type); e++)
+        if (isinf(ti_load_f64(total, e)))
+            ti_store_f64(sum, e, (double)NAN);
+    return TC_OK;
+}
+
+/* Operands as other roundings would have them.  A sum of products computed in floats is the exact
+ * sum of products that are each a little off: where they cancel that is far more of the sum than a
+ * nudge of the result.  eq and ne: in every second run near numbers are equal. */
+static void blur(tc_ctx *ctx, const tc_node *node, tc_tensor *in, uint64_t seed)
+{
+    bool sums = tc_ops[node->op].traits & T_MAC;
+    bool equal = node->op == TC_OP_eq || node->op == TC_OP_ne;
+    if (!(sums || (equal && seed & 1)) || !ti_is_float(in[0].type->dtype))
+        return;
+    if (sums) {
+        in[0] = copied(ctx, in[0]);
+        nudge(in[0], seed * 31 + 7);
+    } else if (ti_same_dims(in[0].type, in[1].type) && in[0].type->dtype == in[1].type->dtype) {
+        in[1] = copied(ctx, in[1]);
+        join(in[0], in[1]);
+    }
+}
+
 /* The model with every result nudged, call by call. */
 static tc_status call_roughly(attempt *a, tc_module *model, uint64_t seed, tc_tensor **out)
 {
@@ -129,11 +187,13 @@ static tc_status call_roughly(attempt *a, tc_module *model, uint64_t seed, tc_te
             for (int i = 0; i < node->n_in && i < 64; i++)
                 if (node->in[i])
                     in[i] = at[node->in[i]];
+            blur(ctx, node, in, seed + n * 977 + (uint64_t)k);
             TC_TRY(ti_eval_node(g, node, in, result, &ctx->arena));
             for (int i = 0; i < node->n_out && i < 16; i++) {
                 at[node->out[i]] = copied(ctx, result[i]);
                 nudge(at[node->out[i]], seed + n * 977 + (uint64_t)k);
             }
+            TC_TRY(spoil(ctx, g, node, in, at[node->out[0]], seed + n * 977 + (uint64_t)k));
         }
         out[k] = tc_new_n(&ctx->arena, tc_tensor, g->n_out);
         for (size_t i = 0; i < g->n_out; i++)

@@ -176,7 +176,7 @@ int main(int argc, char **argv)
                                  {"TOSA-1.0+INT+int16", TC_f32, true},
                                  {"TOSA-1.0+INT+FP", TC_f32, true},
                                  {"TOSA-1.0+INT+u55", TC_f32, true}};
-    int rounds = argc > 1 ? atoi(argv[1]) : 40;
+    int rounds = argc > 1 ? atoi(argv[1]) : 120;
     for (int op = 1; op < TC_OP_COUNT; op++) {
         if (tc_ops[op].tosa || tc_ops[op].traits & (T_CONTROL | T_STATE))
             continue;

@@ -221,7 +221,10 @@ static void test_told(void)
     CHECK(!warns(PART("1", "3", "p") "," PART("1", "3", "q") "," TIMES,
                  "'p':" TWO(1) ",'q':" TWO(1) ",'a':" TWO(1)));
     static const char *const shapes[] = {TOSAC_FIXTURES "/refused/shape_of_buffer.pt2",
-                                         TOSAC_FIXTURES "/refused/shape_of_alias.pt2"};
+                                         TOSAC_FIXTURES "/refused/shape_of_alias.pt2",
+                                         TOSAC_FIXTURES "/refused/shape_of_atleast.pt2",
+                                         TOSAC_FIXTURES "/refused/shape_of_real.pt2",
+                                         TOSAC_FIXTURES "/refused/shape_of_flat.pt2"};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         tc_ctx *ctx = tc_ctx_new();
         tc_module *module = NULL;

@@ -189,13 +189,25 @@ static tc_val power(tc_build *lw, tc_val x, double by)
                      : ti_b_tosa_pow(lw, x, number(lw, x, by));
 }
 
+/* Rows with an element past 2^50 are computed 2^-80 times as large: neither sums nor squares leave
+ * f32, and what that rounds to 0 is less than 2^-80 of the result.  Such a row's 2^-80, or 1. */
+static tc_val size_down(tc_build *lw, tc_val x)
+{
+    tc_val most = ti_b_tosa_reduce_max(lw, ti_b_tosa_abs(lw, x), last_of(lw, x));
+    tc_val far = ti_b_tosa_greater(lw, most, number(lw, most, 0x1p50));
+    tc_val down = number(lw, most, 0x1p-80), one = number(lw, most, 1);
+    return ti_b_tosa_select(lw, far, down, one);
+}
+
 static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
 {
     const tc_attr_var *a = node->attr;
-    tc_val d = centred(lw, ti_put_axes_last(lw, start(lw, node), a->axes));
+    tc_val x = ti_put_axes_last(lw, start(lw, node), a->axes), down = size_down(lw, x);
+    tc_val d = centred(lw, ti_b_tosa_mul(lw, x, down)), up = ti_b_tosa_reciprocal(lw, down);
     double n = fmax(0, (double)row_of(lw, d) - a->correction);
     tc_val v = times(lw, sum(lw, ti_b_tosa_mul(lw, d, d)), 1 / n);
-    out[0] = finish(lw, node, root ? power(lw, v, 0.5) : v);
+    v = ti_b_tosa_mul(lw, root ? power(lw, v, 0.5) : v, up);
+    out[0] = finish(lw, node, root ? v : ti_b_tosa_mul(lw, v, up));
 }
 
 void ti_lower_real_var(tc_build *lw, const tc_node *node, tc_val *out)

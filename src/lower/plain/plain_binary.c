@@ -37,7 +37,7 @@ static void sum(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
     if (!start(lw, node, false, &p))
         return;
     if (p.type == TC_bool) { /* x + by y, which is 0 for two ones only where by is -1 */
-        double by = op == TC_OP_tosa_add ? alpha : -alpha;
+        double by = trunc(op == TC_OP_tosa_add ? alpha : -alpha);
         tc_op on_bools = by == -1 ? TC_OP_tosa_logical_xor : TC_OP_tosa_logical_or;
         out[0] = by == 0 ? p.a : ti_b_binary(lw, on_bools, p.a, p.b);
         return;

@@ -116,6 +116,9 @@ static tc_term make(const tc_formula *f, tc_op op, const tc_term *given, int n)
             v[i] = as_value(lw, in[i], like);
     if (op == TC_OP_div && n > 2 && given[2].number != TC_div_mode_exact)
         ti_lower_refuse(lw, "a formula with a rounded quotient");
+    if (op == TC_OP_add && like && !ti_is_float(ti_b_type(lw, like)->dtype) &&
+        (in[2].number != floor(in[2].number) || fabs(in[2].number) >= 0x1p31))
+        ti_lower_refuse(lw, "integers times %g", in[2].number);
     if (lw->lower->why)
         return (tc_term){0};
     if (!special(lw, op, in, v, &y))

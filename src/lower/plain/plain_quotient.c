@@ -58,7 +58,7 @@ static int exponent_below(const tc_graph *g, tc_val y, bool *plain)
         least = v != 0 && isfinite(v) && e - 1 < least ? e - 1 : least;
     }
     if (t.data)
-        return least > LEAST_EXPONENT ? least : LEAST_EXPONENT;
+        return least > FLT_MIN_EXP - 1 ? least : FLT_MIN_EXP - 1;
     tc_dtype from = ti_type_of(g, def && def->op == TC_OP_cast ? def->in[0] : y)->dtype;
     return !ti_is_float(from) ? 0 : from == TC_f16 ? -24 : LEAST_EXPONENT;
 }
@@ -75,8 +75,11 @@ static division plan(const tc_build *lw, const tc_node *node)
     division how;
     const tc_graph *g = lw->rw->from;
     int least = exponent_below(g, node->in[1], &how.plain), most = exponent_above(g, node->in[1]);
-    int n = (exponent_above(g, node->in[0]) - least + DIGIT_BITS - 1) / DIGIT_BITS;
-    how.digits = how.plain || n < 1 ? 1 : n > MOST_DIGITS ? MOST_DIGITS : n;
+    int bits = exponent_above(g, node->in[0]) - least;
+    if (how.plain) /* exact, so that the first digit is whatever f32 can hold */
+        bits += DIGIT_BITS - FLT_MAX_EXP;
+    int n = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    how.digits = n < 1 ? 1 : n > MOST_DIGITS ? MOST_DIGITS : n;
     how.fits = most + DIGIT_BITS * (how.digits - 1) < FLT_MAX_EXP;
     return how;
 }

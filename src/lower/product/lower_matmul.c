@@ -311,7 +311,8 @@ void ti_lower_matmul(tc_build *lw, const tc_node *node, tc_val *out)
     pair m = {.val = {ti_lower_in(lw, node, 0), ti_lower_in(lw, node, 1)},
               .type = {ti_lower_type(lw, node, 0), ti_lower_type(lw, node, 1)},
               .to = y};
-    if ((m.type[0]->quant || m.type[1]->quant) && (!y->quant || y->quant->axis >= 0)) {
+    bool codes = m.type[0]->quant || m.type[1]->quant;
+    if (codes ? !y->quant || y->quant->axis >= 0 : y->quant != NULL) {
         ti_lower_refuse(lw, "its result does not have one scale");
         return;
     }

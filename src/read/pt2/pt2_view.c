@@ -478,6 +478,17 @@ static bool is_operand(tc_pt2_shows shows)
     return shows == TC_PT2_SAME || shows == TC_PT2_ITSELF || shows == TC_PT2_RESOLVED;
 }
 
+/* Operators that give the operand itself, no view of it, where they leave its shape. */
+static bool is_operand_unchanged(const tc_pt2_node *n)
+{
+    static const char *const name[] = {"aten.atleast_1d.", "aten.atleast_2d.", "aten.atleast_3d.",
+                                       "aten.real.", "aten.flatten."};
+    for (size_t i = 0; i < TC_COUNT(name); i++)
+        if (strstr(n->target, name[i]))
+            return true;
+    return false;
+}
+
 /* "aten.t_.default": the tensor itself takes the view's shape, under every name that it has.  One that
  * outlives the call would have it in the next call, too, where the program is another. */
 static void take_shape(tc_pt2_node *n, const tc_pt2_cell *of, tc_pt2_cell *cell, bool other)
@@ -509,7 +520,7 @@ void ti_pt2_share(tc_pt2_node *n)
         tc_pt2_cell *of = r->cell ? ti_pt2_cell_of(n, operand) : NULL;
         if (of && of != r->cell && shows(n, operand, of, r)) {
             bool other = !has_same_layout(n, operand, of, r);
-            if (is_operand(n->row->shows))
+            if (is_operand(n->row->shows) || (!other && is_operand_unchanged(n)))
                 ti_pt2_bind_cell(n, i, of);
             else
                 follow(n, of, r->cell);
