@@ -155,24 +155,32 @@ static bool has_late(const tc_hw *hw)
     return false;
 }
 
-/* A schedule is chosen by the sum of its operations, and priced as a whole: what late copies gain in
- * the sum must be there in the whole, too. */
-static bool try_without_late(tc_hw *base, const attempt *with, attempt *out)
+/* Copies are chosen by the sum of operations, and priced as a whole: what more of them, or late ones,
+ * gain in the sum must be there in the whole, too.  Where weights have a memory of their own, the
+ * quicker program may have more of it. */
+static attempt *try_fewer_copies(tc_hw *base, attempt *best, attempt *out)
 {
-    if (!has_late(&with->hw))
-        return false;
-    tc_hw *other = tc_new(base->arena, tc_hw);
-    *other = *base;
-    other->ahead_only = true;
-    bool made = try_turns(other, with->hw.rows, with->hw.ordered, out) && !out->hw.refused;
-    give_back(base, other);
-    return made && out->cycles <= with->cycles && out->sram <= with->sram;
+    bool apart = ti_hw_fast_region(base) == 2;
+    for (int few = 0; few <= apart; few++) {
+        tc_hw *other = tc_new(base->arena, tc_hw);
+        if (!few && !has_late(&best->hw))
+            continue;
+        *other = *base;
+        other->ahead_only = !few;
+        other->few_copies = few;
+        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[few]) &&
+                    !out[few].hw.refused;
+        give_back(base, other);
+        if (made && out[few].cycles <= best->cycles && (apart || out[few].sram <= best->sram))
+            best = &out[few];
+    }
+    return best;
 }
 
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 2), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 3), *best = made;
     size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
     for (size_t i = 0; i < ways; i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -197,8 +205,7 @@ static attempt *best_attempt(tc_hw *hw)
         other->sram < best->sram &&
         is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
         best = other;
-    attempt *ahead = &made[n + 1];
-    return try_without_late(hw, best, ahead) ? ahead : best;
+    return try_fewer_copies(hw, best, &made[n + 1]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)
