@@ -4,8 +4,8 @@
 
   vela-table.py [--tosac build/tosac] [--on CASE,...] [--rows FILE.json] FILE.tflite...      Vela is wanted in PATH
 
-CASE: MACHINE:KIND, KIND one of sram, flash, dram.  A difference inside either band is a tie.  Files that Vela does not put on the machine as one stream are
-left out, and said.  --rows: figures that are there are not made again, new ones are added.  Exit 1 where a stream of ours is dearer beyond the band.
+CASE: MACHINE:KIND, KIND one of sram, flash, dram.  <: less than Vela's beyond the band; bold: more beyond it; else a tie.  -: one of them leaves operators of the
+file to the CPU, or takes more than 900 s.  --rows: figures that are there are not made again, new ones are added.  Exit 1 where a stream of ours is dearer beyond the band.
 """
 import argparse
 import glob
@@ -37,7 +37,7 @@ def figures(words):
     if words is None or words.returncode:
         return None
     p = json.loads(words.stdout)
-    return [p["cycles"], p["cycles_low"], p["cycles_high"]] if p.get("cycles") else None
+    return [p["cycles"], p["cycles_low"], p["cycles_high"], p["macs"]] if p.get("cycles") else None
 
 
 def ours(tosac, file, machine, system):
@@ -61,6 +61,8 @@ def velas(tosac, file, machine, system):
 
 
 def verdict(a, b):
+    if b[3] < 0.95 * a[3]:  # the CPU has some of it
+        return None
     return "tie" if a[1] <= b[0] <= a[2] or b[1] <= a[0] <= b[2] else "less" if a[0] < b[0] else "MORE"
 
 
@@ -74,7 +76,7 @@ def table(rows, cases, names):
             ratio = f"{r[0][0] / r[1][0]:.2f}" if word else "-"
             cells.append(f"**{ratio}**" if word == "MORE" else f"{ratio} <" if word == "less" else ratio)
         yield f"| {n} | " + " | ".join(cells) + " |"
-    logs = [[math.log(r[0][0] / r[1][0]) for n in names if (r := rows.get(f"{n} {c}")) and r[0] and r[1]] for c in cases]
+    logs = [[math.log(r[0][0] / r[1][0]) for n in names if (r := rows.get(f"{n} {c}")) and r[0] and r[1] and verdict(*r)] for c in cases]
     yield "| mean | " + " | ".join(f"{math.exp(sum(of) / len(of)):.3f}" if of else "-" for of in logs) + " |"
 
 

@@ -155,24 +155,23 @@ static bool has_late(const tc_hw *hw)
     return false;
 }
 
-/* Copies are chosen by the sum of operations, and priced as a whole: what more of them, or late ones,
- * gain in the sum must be there in the whole, too.  Where weights have a memory of their own, the
- * quicker program may have more of it. */
-static attempt *try_fewer_copies(tc_hw *base, attempt *best, attempt *out)
+/* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the sum, or
+ * more of them where weights have a memory of their own, must be there in the whole, too. */
+static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 {
     bool apart = ti_hw_fast_region(base) == 2;
-    for (int few = 0; few <= apart; few++) {
-        tc_hw *other = tc_new(base->arena, tc_hw);
-        if (!few && !has_late(&best->hw))
+    for (int many = 0; many <= apart; many++) {
+        if (!many && !has_late(&best->hw))
             continue;
+        tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
-        other->ahead_only = !few;
-        other->few_copies = few;
-        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[few]) &&
-                    !out[few].hw.refused;
+        other->ahead_only = !many;
+        other->many_copies = many;
+        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[many]) &&
+                    !out[many].hw.refused;
         give_back(base, other);
-        if (made && out[few].cycles <= best->cycles && (apart || out[few].sram <= best->sram))
-            best = &out[few];
+        if (made && out[many].cycles <= best->cycles && (apart || out[many].sram <= best->sram))
+            best = &out[many];
     }
     return best;
 }
@@ -205,7 +204,7 @@ static attempt *best_attempt(tc_hw *hw)
         other->sram < best->sram &&
         is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
         best = other;
-    return try_fewer_copies(hw, best, &made[n + 1]);
+    return try_other_copies(hw, best, &made[n + 1]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

@@ -386,7 +386,7 @@ static int cheapest_in_few(search *s, int64_t values)
     int64_t room = room_beside(s->hw, values), more;
     bool apart = ti_hw_fast_region(s->hw) == 2;
     int which;
-    more = apart && !s->hw->few_copies ? bytes_apart(s, values, room)
+    more = apart && s->hw->many_copies ? bytes_apart(s, values, room)
                                        : bytes_that_pay(s, values, room, apart);
     cheapest(s, values + more, &which);
     return which;
