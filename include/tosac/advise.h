@@ -31,6 +31,7 @@ typedef struct tc_advice_figures {
     size_t regions;  /* parts that the target runs in one piece */
     double sqnr_db;  /* of the outputs, quantized against float, on calibration samples; NAN: not
                         measured */
+    double cycles_low, cycles_high; /* the band around cycles */
 } tc_advice_figures;
 
 /* Advises on a model: compiles it as tc_compile() would with these options, then with changes.

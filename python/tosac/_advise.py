@@ -23,6 +23,8 @@ class AdviceFigures:
     converts: int  #: conversions between floats and integers on the CPU
     regions: int
     cycles: Optional[float] = None  #: estimated by the cost model
+    cycles_low: Optional[float] = None  #: the band around cycles
+    cycles_high: Optional[float] = None
     sram: Optional[float] = None  #: bytes of working memory
     sqnr_db: Optional[float] = None  #: measured on the calibration data
 

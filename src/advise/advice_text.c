@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../base/json_out.h"
+#include "../npu/cost.h"
 
 /* ---- figures ---- */
 
@@ -36,6 +37,13 @@ static double figure(const tc_advice_figures *f, size_t at)
     return *(const double *)((const char *)f + at);
 }
 
+/* Each is inside the band of the other: the model does not know which is quicker. */
+static bool is_tie(const tc_advice_figures *a, const tc_advice_figures *b)
+{
+    return b->cycles >= a->cycles_low && b->cycles <= a->cycles_high &&
+           a->cycles >= b->cycles_low && a->cycles <= b->cycles_high;
+}
+
 /* "cycles -12.3 % (400 to 351), operators on the CPU 2 to 0, +3.1 dB (20.0 to 23.1, measured)" */
 static void put_change(tc_ctx *ctx, const tc_advice_item *item, tc_buf *out)
 {
@@ -47,6 +55,8 @@ static void put_change(tc_ctx *ctx, const tc_advice_item *item, tc_buf *out)
             continue;
         ti_buf_printf(out, "%s%s %+.1f %% (%s to %s)", comma, shares[i].name, change,
                       shares[i].text(ctx, before), shares[i].text(ctx, then));
+        if (shares[i].text == cycles_text && is_tie(&item->before, &item->then))
+            ti_buf_text(out, " (a tie: less than the figures may be off by)");
         comma = ", ";
     }
     if (item->before.on_cpu != item->then.on_cpu) {
@@ -78,7 +88,11 @@ static void put_now(tc_ctx *ctx, const tc_advice_info *info, tc_buf *out)
     const tc_advice_figures *f = &info->now;
     ti_buf_printf(out, "%s: ", info->target);
     if (f->cycles > 0)
-        ti_buf_printf(out, "%.0f cycles estimated, ", f->cycles);
+        ti_buf_printf(out, "%.0f cycles estimated", f->cycles);
+    if (f->cycles_high > 0)
+        ti_buf_printf(out, " (%s)",
+                      ti_npu_band_text(&ctx->arena, f->cycles_low, f->cycles_high));
+    ti_buf_text(out, f->cycles > 0 ? ", " : "");
     if (f->sram > 0)
         ti_buf_printf(out, "%s of SRAM, ", bytes_text(ctx, f->sram));
     ti_buf_printf(out, "%s of flash, %zu region%s, %zu operator%s and %zu conversion%s on the CPU",
@@ -128,7 +142,9 @@ void ti_advice_text(tc_ctx *ctx, const tc_advice *advice, tc_buf *out)
 static void put_figures(const char *name, const tc_advice_figures *f, tc_json_out *out)
 {
     ti_json_open(out, name, '{');
-    tc_json_put(out, TC_J_IF("cycles", f->cycles), TC_J_IF("sram", f->sram), TC_J("flash", f->flash),
+    tc_json_put(out, TC_J_IF("cycles", f->cycles),
+                TC_J_IF("cycles_low", rint(f->cycles_low)),
+                TC_J_IF("cycles_high", rint(f->cycles_high)), TC_J_IF("sram", f->sram), TC_J("flash", f->flash),
                 TC_J("on_cpu", f->on_cpu),
                 TC_J("converts", f->converts), TC_J("regions", f->regions));
     if (isfinite(f->sqnr_db))

@@ -36,6 +36,8 @@ static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_advice_fig
     for (size_t i = 0; c->jobs && i < c->n_region; i++) {
         const tc_ethosu_job *job = &c->jobs[i];
         out->cycles += job->cycles;
+        out->cycles_low += job->cycles_low;
+        out->cycles_high += job->cycles_high;
         out->flash += (double)job->payload.size;
         constants += (double)job->weights;
         work = fmax(work, (double)job->scratch);

@@ -155,24 +155,31 @@ static bool has_late(const tc_hw *hw)
     return false;
 }
 
-/* A schedule is chosen by the sum of its operations, and priced as a whole: what late copies gain in
- * the sum must be there in the whole, too. */
-static bool try_without_late(tc_hw *base, const attempt *with, attempt *out)
+/* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the sum, or
+ * more of them where weights have a memory of their own, must be there in the whole, too. */
+static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 {
-    if (!has_late(&with->hw))
-        return false;
-    tc_hw *other = tc_new(base->arena, tc_hw);
-    *other = *base;
-    other->ahead_only = true;
-    bool made = try_turns(other, with->hw.rows, with->hw.ordered, out) && !out->hw.refused;
-    give_back(base, other);
-    return made && out->cycles <= with->cycles && out->sram <= with->sram;
+    bool apart = ti_hw_fast_region(base) == 2;
+    for (int many = 0; many <= apart; many++) {
+        if (!many && !has_late(&best->hw))
+            continue;
+        tc_hw *other = tc_new(base->arena, tc_hw);
+        *other = *base;
+        other->ahead_only = !many;
+        other->many_copies = many;
+        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[many]) &&
+                    !out[many].hw.refused;
+        give_back(base, other);
+        if (made && out[many].cycles <= best->cycles && (apart || out[many].sram <= best->sram))
+            best = &out[many];
+    }
+    return best;
 }
 
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 2), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 3), *best = made;
     size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
     for (size_t i = 0; i < ways; i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -197,8 +204,7 @@ static attempt *best_attempt(tc_hw *hw)
         other->sram < best->sram &&
         is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
         best = other;
-    attempt *ahead = &made[n + 1];
-    return try_without_late(hw, best, ahead) ? ahead : best;
+    return try_other_copies(hw, best, &made[n + 1]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

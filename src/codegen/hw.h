@@ -111,6 +111,7 @@ typedef struct tc_hw {
     bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
+    bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
     bool widens;     /* channels are to be widened (fold_channels.c); */
     bool wider;      /* some are */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */

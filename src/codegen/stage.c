@@ -315,8 +315,7 @@ static void extend(search *s, size_t i)
         for (int q = 0; q < LATE; q++)
             try_way(s, i, p, q, room);
     }
-    if (!before || op->joins || !op->weight || s->hw->ahead_only ||
-        ti_hw_fast_region(s->hw) == 2) /* a memory for nothing else has room ahead */
+    if (!before || op->joins || !op->weight || s->hw->ahead_only)
         return;
     for (int q = LATE; q < WAYS; q++) /* whatever was before */
         try_way(s, i, least_of(before), q, s->most - s->live[i]);
@@ -348,12 +347,25 @@ static int64_t room_beside(const tc_hw *hw, int64_t values)
     return ti_max_i64(values / 64, ti_min_i64(values / 3, SMALL - values / 10));
 }
 
-/* Into bytes that values leave idle; into more where that pays. */
-static int cheapest_in_few(search *s, int64_t values)
+/* A memory for nothing else: the fewest bytes, doubled from step to step, that are about as quick as
+ * all of it. */
+static int64_t bytes_apart(search *s, int64_t values, int64_t room)
+{
+    enum { FEWEST = 1024 };
+    static const double about_as_quick = 1.005;
+    int which;
+    int64_t more = 0;
+    double least = cheapest(s, values + ti_max_i64(room, 0), &which);
+    while (more < room && cheapest(s, values + more, &which) > about_as_quick * least)
+        more = ti_min_i64(more ? 2 * more : FEWEST, room);
+    return more;
+}
+
+/* More bytes where those pay. */
+static int64_t bytes_that_pay(search *s, int64_t values, int64_t room, bool apart)
 {
     enum { FEWEST = 1024, TRIES = 4 };
-    int64_t room = room_beside(s->hw, values), best = values;
-    bool apart = ti_hw_fast_region(s->hw) == 2;
+    int64_t best = 0;
     int which;
     double least = cheapest(s, values, &which), enough = worth_it * least;
     for (int64_t more = apart ? FEWEST : room / TRIES; more > 0 && more <= room;
@@ -362,11 +374,21 @@ static int cheapest_in_few(search *s, int64_t values)
                price = cycles + cycles_of_a_byte * (double)more;
         if (cycles > enough || price >= least)
             continue;
-        best = values + more;
+        best = more;
         least = price;
     }
-    if (s->most != best)
-        cheapest(s, best, &which);
+    return best;
+}
+
+/* Into bytes that values leave idle; into more where that pays. */
+static int cheapest_in_few(search *s, int64_t values)
+{
+    int64_t room = room_beside(s->hw, values), more;
+    bool apart = ti_hw_fast_region(s->hw) == 2;
+    int which;
+    more = apart && s->hw->many_copies ? bytes_apart(s, values, room)
+                                       : bytes_that_pay(s, values, room, apart);
+    cheapest(s, values + more, &which);
     return which;
 }
 

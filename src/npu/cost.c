@@ -98,9 +98,11 @@ static void set_weights(const tc_npu_system *s, const tc_npu_op *op, tc_npu_job 
     bool weighs = (op->kind == TC_NPU_KIND_CONV && !op->weights_ifm2) ||
                   op->kind == TC_NPU_KIND_DEPTHWISE;
     j->weight_memory = weighs ? (int8_t)s->of_region[op->weights.region] : -1;
-    j->scale_memory = op->per_channel ? (int8_t)s->of_region[op->scale_region] : -1;
+    /* Of elementwise operations the flag says that there is no scale at all (CLZ, shifts). */
+    bool scales = op->per_channel && op->kind != TC_NPU_KIND_ELEMENTWISE;
+    j->scale_memory = scales ? (int8_t)s->of_region[op->scale_region] : -1;
     j->weight_bytes = weighs ? bytes_of(op, false) : 0;
-    j->scale_bytes = op->per_channel ? bytes_of(op, true) : 0;
+    j->scale_bytes = scales ? bytes_of(op, true) : 0;
     j->sparse = weighs && op->weights.sparse;
     j->copied_from = -1;
 }

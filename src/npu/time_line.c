@@ -88,6 +88,23 @@ static void multiply(tc_npu_time *t, double n)
     }
 }
 
+/* All but the first slice comes while those before are computed.  They take turns in two places: the
+ * copy of a slice begins when the one two before it has ended, so that two of them take a copy, its
+ * latency and a slice at least. */
+static double with_copies(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                          double slices, double cycles, double slack)
+{
+    double rate = ti_npu_copy_rate(m, s, j->copied_from),
+           latency = ti_npu_latency(m, s, j->copied_from), bytes = j->weight_bytes + j->scale_bytes,
+           each = m->max_dmas > 1 ? 1 : slices, /* that are not under way at a time */
+           all = bytes / rate + latency * each, one = cycles / slices,
+           first = ti_fewest(j->first_bytes / rate + latency, all),
+           begin = ti_most(first - slack, 0), rest = ti_most(all - slack, begin),
+           turn = ti_most(one, (bytes / slices / rate + latency + one) / 2);
+    double in_turns = slices > 2 ? begin + 2 * one + (slices - 2) * turn : 0;
+    return ti_most(ti_most(begin + cycles, rest + one), in_turns);
+}
+
 void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                      double *slack, tc_npu_cost *out)
 {
@@ -101,15 +118,8 @@ void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_n
     if (t.outside > 0)
         cycles = ti_most(own, ti_most(t.lead - ahead + t.body, t.outside - ahead) + t.edge +
                                   m->timing->stall * ti_fewest(t.body, t.streamed));
-    if (copied) { /* all but the first slice comes while those before are computed */
-        double rate = ti_npu_copy_rate(m, s, j->copied_from),
-               latency = ti_npu_latency(m, s, j->copied_from),
-               each = m->max_dmas > 1 ? 1 : slices, /* that are not under way at a time */
-               all = (j->weight_bytes + j->scale_bytes) / rate + latency * each,
-               first = ti_fewest(j->first_bytes / rate + latency, all);
-        double begin = ti_most(first - *slack, 0), rest = ti_most(all - *slack, begin);
-        cycles = ti_most(begin + cycles, rest + cycles / slices);
-    }
+    if (copied)
+        cycles = with_copies(m, s, j, slices, cycles, *slack);
     /* The next operation's copies have what this one leaves of the memory's bandwidth. */
     int from = s->of_region[0];
     double left = cycles - (t.read[from] + t.written[from]) / s->memory[from].bytes_per_cycle;

@@ -99,6 +99,38 @@ static void staged_weights(void)
     free(t);
 }
 
+/* The operation before holds all bytes: weights come when it has ended, once, and take no byte more of
+ * SRAM than values need without copies. */
+static void late_weights(void)
+{
+    enum { AT = 24, IN = 32, OUT = 16, SETUP = 200 };
+    text *t = begin("%0: i8[1,24,24,32]", 1);
+    conv(t, conv(t, 0, AT, IN, IN), AT, IN, OUT);
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made here = make(ctx, t, "ethos-u55-256", "Sram_Only", (tc_codegen_options){0}),
+         far = make(ctx, t, "ethos-u55-256", "Shared_Sram", (tc_codegen_options){0});
+    tc_npu_walk walk;
+    tc_npu_op op;
+    size_t late = 0;
+    bool ended = false;
+    ti_npu_walk_begin(&walk, far.r.program.machine, far.r.program.words);
+    while (ti_npu_walk_next(&walk, &op)) { /* copies after the first kernel has ended */
+        ended = ended || (op.kind == TC_NPU_KIND_KERNEL_WAIT && op.param == 0);
+        late += ended && op.kind == TC_NPU_KIND_DMA;
+    }
+    CHECK(here.equal && far.equal && late == 1 && far.copied == 1);
+    CHECK(far.r.program.scratch <= here.r.program.scratch);
+    tc_npu_stream_cost in, out;
+    CHECK(!ti_npu_cost_stream(&ctx->arena, &here.r.program, &here.system, &in) &&
+          !ti_npu_cost_stream(&ctx->arena, &far.r.program, &far.system, &out));
+    double copied = 9.0 * IN * OUT + 10 * OUT; /* at a byte a cycle; streamed, for every block */
+    CHECK(in.n_op == 2 && out.n_op == 2 &&
+          out.op[1].cost.cycles <= in.op[1].cost.cycles + copied + SETUP);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
 /* Weights come ahead only where values leave bytes idle: what is written over its operand needs none. */
 static void idle_bytes(void)
 {
@@ -770,6 +802,7 @@ int main(void)
     scarce_memory();
     scarce_memory_apart();
     staged_weights();
+    late_weights();
     idle_bytes();
     sliced_weights();
     shared_weights();
