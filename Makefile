@@ -18,6 +18,8 @@
 #   make wheel        the Python package with the library inside, in build/dist; MACHINE=arm or windows: for that one (deb: arm)
 #   make release      all that a user downloads, in build/release, from the tag of HEAD or, without one, from HEAD; TAG=v0.2.0: from that
 #   make site         the documents as a site with a search, in build/site
+#   make web          the compiler as a page for a browser, in build/web; nothing but files, opened from a disk or any server
+#   make npm          the same as a package for node, in build/npm
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
@@ -122,7 +124,14 @@ site:
 	@tools/setup.sh site
 	@python3 tools/site.py build/site build/peers/site/bin/mkdocs
 
+web:
+	@tools/cross.sh wasm tosac
+	@python3 web/build.py build/wasm/build build/web
+
+npm:
+	@tools/npm.sh build/npm
+
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel release site
+.PHONY: all setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel release site web npm
