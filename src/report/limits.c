@@ -10,6 +10,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "../base/enter.h"
+
 /* Names of figures, as they are written in a limit. */
 static const struct {
     const char *name, *what;
@@ -26,12 +28,12 @@ static const struct {
     {"top1", "right answers", '-'},
 };
 
-typedef struct limit {
+typedef struct tc_limit {
     const char *text, *what;
     double by; /* what it may be worse by, > 0 up or < 0 down as the row's sign */
     bool percent;
     char sign;
-} limit;
+} tc_limit;
 
 static tc_status bad_limit(tc_ctx *ctx, const char *text)
 {
@@ -44,7 +46,7 @@ static tc_status bad_limit(tc_ctx *ctx, const char *text)
                     text, (const char *)names.data);
 }
 
-static tc_status read_limit(tc_ctx *ctx, const char *text, limit *out)
+static tc_status read_limit(tc_ctx *ctx, const char *text, tc_limit *out)
 {
     for (size_t i = 0; i < TC_COUNT(rows); i++) {
         size_t n = strlen(rows[i].name);
@@ -54,7 +56,7 @@ static tc_status read_limit(tc_ctx *ctx, const char *text, limit *out)
         char *end;
         double by = strtod(number, &end);
         double factor = *end == 'K' ? 1024 : *end == 'M' ? 1024 * 1024 : 1;
-        *out = (limit){text, rows[i].what, by * factor, *end == '%', rows[i].sign};
+        *out = (tc_limit){text, rows[i].what, by * factor, *end == '%', rows[i].sign};
         end += *end == '%' || factor > 1;
         if (end == number || *end || !(by >= 0) || !isfinite(by) || !(*number >= '0' && *number <= '9'))
             break;
@@ -64,7 +66,7 @@ static tc_status read_limit(tc_ctx *ctx, const char *text, limit *out)
 }
 
 /* Whether a figure is worse by more than the limit; one that is known before and not afterwards is. */
-static bool exceeds(const limit *l, const tc_change *f)
+static bool exceeds(const tc_limit *l, const tc_change *f)
 {
     double a = f->value[0], b = f->value[1];
     if (isnan(a))
@@ -73,7 +75,7 @@ static bool exceeds(const limit *l, const tc_change *f)
     return isnan(b) || (l->sign == '+' ? b > a + by : b < a - by);
 }
 
-static const limit *limit_of(const limit *l, size_t n, const char *what)
+static const tc_limit *limit_of(const tc_limit *l, size_t n, const char *what)
 {
     for (size_t i = 0; i < n; i++)
         if (ti_text_eq(l[i].what, what))
@@ -86,7 +88,7 @@ static tc_status hold(tc_ctx *ctx, const tc_saved_report *report, const tc_saved
 {
     tc_buf out;
     tc_changes c;
-    limit *l = tc_new_n(&ctx->arena, limit, n + 1);
+    tc_limit *l = tc_new_n(&ctx->arena, tc_limit, n + 1);
     for (size_t i = 0; i < n; i++) {
         TC_TRY(read_limit(ctx, text[i], &l[i]));
         if (limit_of(l, i, l[i].what))
@@ -98,7 +100,7 @@ static tc_status hold(tc_ctx *ctx, const tc_saved_report *report, const tc_saved
     *exceeded = 0;
     ti_buf_text(&out, "| | before | after | change | limit | |\n|---|---:|---:|---:|---|---|\n");
     for (size_t i = 0; i < c.n_figure; i++) {
-        const limit *of = limit_of(l, n, c.figure[i].what);
+        const tc_limit *of = limit_of(l, n, c.figure[i].what);
         bool over = of && exceeds(of, &c.figure[i]);
         *exceeded += over;
         ti_changes_row(ctx, &c.figure[i], &out);
