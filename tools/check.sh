@@ -361,6 +361,9 @@ every_build() {
 on_arm() {
     tools/check-arm.sh build
 }
+on_web() {
+    tools/check-web.sh build
+}
 on_windows() {
     tools/check-windows.sh build
 }
@@ -391,6 +394,7 @@ queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "Windows" on_windows
+    later "WebAssembly: node and a browser" on_web
     later "macOS, that it compiles" tools/check-macos.sh
     later "a stranger's first minutes" first_minutes
     later "Ray, Dask, Slurm, GNU parallel" on_clusters
