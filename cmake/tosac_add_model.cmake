@@ -34,17 +34,25 @@ function(tosac_add_model)
     list(APPEND words --calib ${file})
     list(APPEND data ${file})
   endforeach()
-  # Which kernels there are depends on the model: one source has them all.
-  add_custom_command(OUTPUT ${dir}/${M_NAME}_all.c BYPRODUCTS ${dir}/${M_NAME}.c ${dir}/${M_NAME}.h
+  # Which kernels a model needs is known once it is compiled; those that it does not are empty.
+  set(sources ${M_NAME}.c ${TOSAC_KERNEL_SOURCES})
+  list(TRANSFORM sources PREPEND ${dir}/ OUTPUT_VARIABLE made)
+  string(REPLACE ";" "$<SEMICOLON>" names "${sources}")
+  add_custom_command(OUTPUT ${made} ${dir}/${M_NAME}.h
     COMMAND ${CMAKE_COMMAND} -E rm -rf ${dir}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${dir}
     COMMAND ${CMAKE_COMMAND} -E chdir ${dir} ${TOSAC_COMMAND} ${words} ${M_OPTIONS}
-    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} -DNAME=${M_NAME} -P ${TOSAC_ADD_MODEL_DIR}/tosac_all.cmake
+    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} "-DNAMES=${names}" -P ${TOSAC_ADD_MODEL_DIR}/tosac_fill.cmake
     DEPENDS ${model} ${data} ${TOSAC_COMMAND} COMMENT "tosac: ${M_NAME}" VERBATIM)
-  target_sources(${M_TARGET} PRIVATE ${dir}/${M_NAME}_all.c)
+  target_sources(${M_TARGET} PRIVATE ${made} ${dir}/${M_NAME}.h)
   target_include_directories(${M_TARGET} PRIVATE ${dir})
-  # The header is there before the program's own sources are compiled.
-  add_custom_target(${M_TARGET}-${M_NAME} DEPENDS ${dir}/${M_NAME}_all.c)
-  add_dependencies(${M_TARGET} ${M_TARGET}-${M_NAME})
 endfunction()
 set(TOSAC_ADD_MODEL_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/tosac_kernels.cmake)
+  include(${CMAKE_CURRENT_LIST_DIR}/tosac_kernels.cmake) # as installed
+else()
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../src/cortexm/kernels.def rows REGEX "^KERNEL")
+  list(TRANSFORM rows REPLACE ".*\"([^\"]*)\".*" "\\1")
+  list(FILTER rows INCLUDE REGEX "[.]c$")
+  set(TOSAC_KERNEL_SOURCES ${rows} CACHE INTERNAL "")
+endif()

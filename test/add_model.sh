@@ -20,8 +20,8 @@ add_executable(fw main.c)
 tosac_add_model(TARGET fw MODEL digits.pt2 BOARD nucleo-h743zi CALIB calib.npz)
 END
 builds() { cmake --build "$work/build"; }
-idle() { builds | grep -q 'no work to do'; }
-again() { touch "$1" && sleep 1 && builds | grep -q 'tosac: digits'; }
+idle() { builds >"$work/log" && grep -q 'no work to do' "$work/log"; }
+again() { sleep 1 && touch "$1" && builds >"$work/log" && grep -q 'tosac: digits' "$work/log"; }
 try "configured" cmake -G Ninja -S "$work" -B "$work/build"
 try "built" builds
 try "nothing to do" idle
