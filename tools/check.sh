@@ -286,6 +286,8 @@ queue_slow() {
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     # with sanitizers it says more
     [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build 5
+    later "a step in CI" test/ci.sh build/tosac
+    later "a model in a CMake project" test/add_model.sh build/tosac
     later "report in Chromium" python3 test/report/report.py build/tosac
     later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
     later "a target more, in a copy of the tree" python3 test/new_target.py
