@@ -30,4 +30,7 @@ command(process.argv.slice(2), {stdin, progress}).then(done => {
   write(1, done.out);
   write(2, done.err);
   process.exitCode = done.code;
+}).catch(e => {
+  process.stderr.write(`tosac: error: the program stopped: ${e.message} [bug]\n`);
+  process.exitCode = 70;
 });

@@ -16,6 +16,7 @@ async function runTosac(create, {module, words, prepare, progress, stdin, enviro
   const program = await create({
     ...module, progress, thisProgram: "tosac", stdin: stdin || (() => null), stdout: into(out), stderr: into(err),
     onExit: c => { code = c; },
+    quit: (status, thrown) => { throw thrown; }, // to callMain(); in node the process would end
     preRun: [m => Object.assign(m.ENV, environment)],
   });
   prepare(program.FS);
