@@ -1,6 +1,6 @@
 # The front door.  CMakeLists.txt has the build.
 #
-#   make              build/tosac and build/libtosac.a
+#   make              build/tosac and its libraries; make everything: tests and tools, too
 #   make demo         a small trained network on 1,000 digits
 #   make check-quick  one build, every test that takes seconds
 #   make check        gcc, clang and sanitizers, operators and trained models
@@ -18,6 +18,8 @@
 #   make wheel        the Python package with the library inside, in build/dist; MACHINE=arm or windows: for that one (deb: arm)
 #   make release      all that a user downloads, in build/release, from the tag of HEAD or, without one, from HEAD; TAG=v0.2.0: from that
 #   make site         the documents as a site with a search, in build/site
+#   make web          the compiler as a page for a browser, in build/web; nothing but files, opened from a disk or any server
+#   make npm          the same as a package for node, in build/npm
 #   make clean
 
 CMAKE  = cmake -G Ninja -S .
@@ -30,6 +32,9 @@ PREFIX ?= /usr/local
 
 all: setup
 	@$(CMAKE) -B build $(if $(wildcard build/CMakeCache.txt),,$(CCACHE)) >/dev/null
+	@ninja -C build tosac libtosac libtosac-shared
+
+everything: all
 	@ninja -C build
 
 setup:
@@ -60,13 +65,13 @@ fuzz: setup
 	@ninja -C build-fuzz
 	@tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
-fuzz-models: all
+fuzz-models: everything
 	@tools/models.sh build $(MODELS) $(SEED)
 
 coverage: setup
 	@tools/coverage.sh
 
-bless: all
+bless: everything
 	@if [ -x build/golden ]; then build/golden --bless test/golden; fi
 	@python3 test/cli.py --bless build/tosac
 	@test/same_bytes.sh --bless build/tosac
@@ -74,29 +79,29 @@ bless: all
 	@build/conformance --bless --samples 4
 	@$(MAKE) -s docs
 
-docs: all
+docs: everything
 	@build/gen-docs doc
 	@build/tosac --dump-options | build/gen-cli share
 	@python3 python/headers.py reference include/tosac doc/reference-c.md
 	@python3 python/reference.py doc/reference-python.md
 
-bench: all
+bench: everything
 	@bench/bench.sh
 	@bench/aims.sh
 	@bench/chain.sh || true
 	@bench/large.sh
 
 # One model on every board: doc/boards.md.
-board-table: all
+board-table: everything
 	@python3 tools/board-table.py build/tosac test/fixture/digits/model.pt2 test/fixture/digits/calib.npz doc/boards.md
 
 # Trained models beside the tree (ZOO); a quarter of an hour.
 ZOO ?= ../shared/zoo
-accuracy: all
+accuracy: everything
 	@python3 tools/accuracy.py build/tosac $(ZOO) doc/figures/accuracy.md
 
 # doc/figures/cost.md: what every trained model costs on three machines.  Minutes.
-cost-table: all
+cost-table: everything
 	@python3 bench/cost-table.py doc/figures/cost.md
 
 # Below DESTDIR and PREFIX; what is taken away is what would be installed.
@@ -122,7 +127,14 @@ site:
 	@tools/setup.sh site
 	@python3 tools/site.py build/site build/peers/site/bin/mkdocs
 
+web:
+	@tools/cross.sh wasm tosac
+	@python3 web/build.py build/wasm/build build/web
+
+npm:
+	@tools/npm.sh build/npm
+
 clean:
 	rm -rf build build-clang build-asan build-fuzz build-coverage build-tsan build-deb
 
-.PHONY: all setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel release site
+.PHONY: all everything setup demo check-quick check check-rest check-long asan fuzz fuzz-models coverage bless docs bench accuracy cost-table board-table clean install uninstall deb wheel release site web npm

@@ -17,7 +17,10 @@ install(TARGETS libtosac libtosac-shared ARCHIVE DESTINATION ${CMAKE_INSTALL_LIB
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/tosac DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(FILES ${CMAKE_BINARY_DIR}/tosac.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(FILES ${CMAKE_BINARY_DIR}/tosacConfig.cmake ${CMAKE_BINARY_DIR}/tosacConfigVersion.cmake
+include(${CMAKE_SOURCE_DIR}/cmake/tosac_add_model.cmake) # the names of the kernels
+file(WRITE ${CMAKE_BINARY_DIR}/tosac_kernels.cmake "set(TOSAC_KERNEL_SOURCES ${TOSAC_KERNEL_SOURCES} CACHE INTERNAL \"\")\n")
+install(FILES ${CMAKE_SOURCE_DIR}/cmake/tosac_add_model.cmake ${CMAKE_SOURCE_DIR}/cmake/tosac_fill.cmake ${CMAKE_BINARY_DIR}/tosac_kernels.cmake
+  ${CMAKE_BINARY_DIR}/tosacConfig.cmake ${CMAKE_BINARY_DIR}/tosacConfigVersion.cmake
   DESTINATION ${TOSAC_CMAKE_DIR})
 file(GLOB TOSAC_PAGES CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/share/*.1)
 install(FILES ${TOSAC_PAGES} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

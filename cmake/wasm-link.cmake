@@ -9,7 +9,8 @@ foreach(name tosac)
   endforeach()
   target_link_options(${name} PRIVATE -O2 -sMODULARIZE=1 -sEXPORT_NAME=createTosac -sINVOKE_RUN=0 -sEXIT_RUNTIME=1
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=8MB -sABORTING_MALLOC=0 -sFORCE_FILESYSTEM=1
-    -sEXPORTED_RUNTIME_METHODS=FS,callMain,ENV -lnodefs.js)
+    -sEXPORTED_RUNTIME_METHODS=FS,callMain,ENV -lnodefs.js
+    --js-library ${CMAKE_SOURCE_DIR}/web/progress.js)
   add_dependencies(${name} libtosac)
 endforeach()
 target_link_options(tosac PRIVATE -sENVIRONMENT=web,worker,node)

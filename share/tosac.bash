@@ -54,8 +54,8 @@ _tosac()
         valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--system|--optimise|--report|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     report)
-        options='--output -o --csv --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--output|-o|--csv|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--output -o --csv --fail-on --markdown --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--output|-o|--csv|--fail-on|--markdown|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     opt)
         options='--pass --target -t --calib --quant -q --output -o --dump-after --no-loc --arena-limit --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '

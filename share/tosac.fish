@@ -124,6 +124,8 @@ complete -c tosac -n '__fish_seen_subcommand_from advise' -l optimise -r -d 'Eth
 complete -c tosac -n '__fish_seen_subcommand_from advise' -l report -r -d 'write an HTML report, or with FILE.json the same as JSON'
 complete -c tosac -n '__fish_seen_subcommand_from report' -l output -s o -r -d 'the page; of two reports with what changed in front'
 complete -c tosac -n '__fish_seen_subcommand_from report' -l csv -r -d 'every table as a CSV file in this folder'
+complete -c tosac -n '__fish_seen_subcommand_from report' -l fail-on -r -d 'of two reports: exit 1 where the second is worse by more: cycles+2%, time+N, sram+0, memory+4K, weights+N, flash+1M, cpu+0, db-0.5, top1-1; repeat for more'
+complete -c tosac -n '__fish_seen_subcommand_from report' -l markdown -r -d 'of two reports: what changed as a table in Markdown; - is standard output'
 complete -c tosac -n '__fish_seen_subcommand_from opt' -l pass -r -d 'passes and lists of passes to run, in order; doc/passes.md lists them'
 complete -c tosac -n '__fish_seen_subcommand_from opt' -l target -s t -r -d 'for narrow-integers, split-regions and lower-to-tosa: TOSA-1.0+INT, ethos-u85-256, ...'
 complete -c tosac -n '__fish_seen_subcommand_from opt' -l calib -r -d 'for quantize-model: .npy, .npz, a folder, or random:SEED'

@@ -287,6 +287,8 @@ queue_slow() {
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     # with sanitizers it says more
     [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build 5
+    later "a step in CI" test/ci.sh build/tosac
+    later "a model in a CMake project" test/add_model.sh build/tosac
     later "report in Chromium" python3 test/report/report.py build/tosac
     later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
     later "a target more, in a copy of the tree" python3 test/new_target.py
@@ -362,6 +364,9 @@ every_build() {
 on_arm() {
     tools/check-arm.sh build
 }
+on_web() {
+    tools/check-web.sh build
+}
 on_windows() {
     tools/check-windows.sh build
 }
@@ -392,6 +397,7 @@ queue_long() {
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "Windows" on_windows
+    later "WebAssembly: node and a browser" on_web
     later "macOS, that it compiles" tools/check-macos.sh
     later "a stranger's first minutes" first_minutes
     later "Ray, Dask, Slurm, GNU parallel" on_clusters

@@ -73,6 +73,13 @@ TC_API TC_MUST_USE tc_status tc_report_csv(tc_ctx *ctx, const tc_saved_report *r
                                            const tc_saved_report *before, size_t i,
                                            const char **name, tc_bytes *out);
 
+/* What changed since `before`, held to limits: "cycles+2%", "flash+4K", "db-0.5"; names are cycles, time,
+ * sram, memory, weights, flash, cpu, db, top1.  *table is a table in Markdown, *exceeded the number of
+ * limits that are exceeded. */
+TC_API TC_MUST_USE tc_status tc_report_hold(tc_ctx *ctx, const tc_saved_report *report,
+                                            const tc_saved_report *before, const char *const *limit,
+                                            size_t n, const char **table, size_t *exceeded);
+
 #ifdef __cplusplus
 }
 #endif

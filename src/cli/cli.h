@@ -154,6 +154,9 @@ void cli_note(cli *c, const char *format, ...) CLI_PRINTF(2, 3);
 /* "FILE: error: ... [io]". */
 tc_status cli_bad_file(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
 
+/* The same of a limit that is exceeded: [limit]. */
+tc_status cli_exceeded(cli *c, const char *file, const char *format, ...) CLI_PRINTF(3, 4);
+
 /* Whether a file, such as standard error, is a terminal that shows colours. */
 bool cli_in_colour(int file);
 

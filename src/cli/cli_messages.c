@@ -49,6 +49,16 @@ tc_status cli_bad_file(cli *c, const char *file, const char *format, ...)
     return TC_BAD_MODEL;
 }
 
+tc_status cli_exceeded(cli *c, const char *file, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add(c, (cli_message){
+               .file = file, .kind = "error", .id = "limit", .text = one_line(format, args)});
+    va_end(args);
+    return TC_BAD_MODEL;
+}
+
 void cli_note(cli *c, const char *format, ...)
 {
     va_list args;

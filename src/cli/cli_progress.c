@@ -9,6 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __EMSCRIPTEN__ /* web/progress.js: who runs us draws it */
+void tosac_progress(const char *what, double done, double total);
+#else
+static void tosac_progress(const char *what, double done, double total)
+{
+    (void)what, (void)done, (void)total;
+}
+#endif
+
 double cli_seconds(void)
 {
     struct timespec now;
@@ -116,5 +125,6 @@ int cli_on_progress(void *user, const char *what, size_t done, size_t total)
         p->latest = cli_seconds();
     p->done = done;
     pthread_mutex_unlock(&p->lock);
+    tosac_progress(what, (double)done, (double)total);
     return 0;
 }

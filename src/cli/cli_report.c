@@ -51,7 +51,8 @@ tc_status cli_write_report(cli *c, tc_report_options *report, const cli_texts *d
 /* ---- tosac report ---- */
 
 typedef struct report_options {
-    const char *output, *csv;
+    const char *output, *csv, *markdown;
+    cli_texts limits;
 } report_options;
 
 /* Each table in a separate file. */
@@ -84,6 +85,23 @@ static tc_status write_page(cli *c, const tc_saved_report *report, const tc_save
     return TC_OK;
 }
 
+/* The table of what changed, and an error where a limit is exceeded. */
+static tc_status hold_limits(cli *c, const report_options *o, const tc_saved_report *report,
+                             const tc_saved_report *before, const char *file)
+{
+    const char *table;
+    size_t exceeded;
+    if (!before)
+        return cli_usage(c, "--fail-on and --markdown compare two reports; one was given");
+    CLI_TRY(tc_report_hold(c->ctx, report, before, o->limits.v, o->limits.n, &table, &exceeded));
+    tc_bytes bytes = {(const uint8_t *)table, strlen(table)};
+    if (o->markdown)
+        CLI_TRY(cli_is(o->markdown, "-") ? cli_print_all(c, bytes)
+                                         : tc_write_file(c->ctx, o->markdown, bytes));
+    return exceeded ? cli_exceeded(c, file, "%zu of %zu limits exceeded", exceeded, o->limits.n)
+                    : TC_OK;
+}
+
 static tc_status run_report(cli *c, const void *record, const cli_texts *args)
 {
     const report_options *o = record;
@@ -96,13 +114,16 @@ static tc_status run_report(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(write_page(c, last, before, o->output));
     if (o->csv)
         CLI_TRY(write_tables(c, last, before, o->csv));
-    if (c->common.quiet && !c->common.json)
-        return TC_OK;
+    tc_status held = o->markdown || o->limits.n
+                         ? hold_limits(c, o, last, before, args->v[args->n - 1])
+                         : TC_OK;
+    if ((c->common.quiet && !c->common.json) || (o->markdown && cli_is(o->markdown, "-")))
+        return held;
     CLI_TRY(tc_report_tell(c->ctx, last, before, c->common.json ? TC_FORM_JSON : TC_FORM_TEXT,
                            &text));
     if (c->common.json || before || (!o->output && !o->csv))
         printf("%s", text);
-    return TC_OK;
+    return held;
 }
 
 static const cli_option options[] = {
@@ -110,12 +131,17 @@ static const cli_option options[] = {
      "the page; of two reports with what changed in front"},
     {"--csv", NULL, "DIR", CLI_TEXT, offsetof(report_options, csv),
      "every table as a CSV file in this folder"},
+    {"--fail-on", NULL, "LIMIT", CLI_TEXTS, offsetof(report_options, limits),
+     "of two reports: exit 1 where the second is worse by more: cycles+2%, time+N, sram+0, memory+4K, "
+     "weights+N, flash+1M, cpu+0, db-0.5, top1-1; repeat for more"},
+    {"--markdown", NULL, "FILE", CLI_TEXT, offsetof(report_options, markdown),
+     "of two reports: what changed as a table in Markdown; - is standard output"},
     {0},
 };
 
 const cli_verb cli_report = {
     .name = "report",
-    .arguments = "REPORT [SECOND] [-o FILE.html] [--csv DIR]",
+    .arguments = "REPORT [SECOND] [-o FILE.html] [--csv DIR] [--fail-on LIMIT]...",
     .summary = "show a report again, or what changed between two",
     .help = "REPORT is what --report wrote, .json or .html.  With two: what the second changes in "
             "cycles, memory and dB,\n"

@@ -69,6 +69,15 @@ static void put_figures(tc_ctx *ctx, const tc_changes *c, tc_buf *out)
     }
 }
 
+void ti_changes_row(tc_ctx *ctx, const tc_change *f, tc_buf *out)
+{
+    ti_buf_printf(out, "| %s |", f->what);
+    for (int k = 0; k < 2; k++)
+        ti_buf_printf(out, " %s |",
+                      f->text[k] ? f->text[k] : figure_text(ctx, f->unit, f->value[k]));
+    ti_buf_printf(out, " %s |", change_text(ctx, f));
+}
+
 static void put_pair(tc_ctx *ctx, const double v[2], const char *unit, int width, tc_buf *out)
 {
     for (int k = 0; k < 2; k++) {

@@ -47,6 +47,8 @@ void ti_changes_find(tc_ctx *ctx, const tc_saved_report *first, const tc_saved_r
                      tc_changes *out);
 
 /* changes_text.c */
+/* "| what | before | after | change |": the beginning of a row of Markdown. */
+void ti_changes_row(tc_ctx *ctx, const tc_change *figure, tc_buf *out);
 void ti_changes_text(tc_ctx *ctx, const tc_changes *c, tc_buf *out);
 void ti_changes_json(const tc_changes *c, bool compact, tc_buf *out);
 /* One report alone, in a few lines. */

@@ -77,6 +77,12 @@ static void check_two(tc_ctx *ctx)
     CHECK(tc_report_csv(ctx, b, a, 1, &name, &bytes) == TC_OK && strcmp(name, "layers") == 0);
     CHECK(holds(bytes, "conv_2,changed,,400,650,"));
     CHECK(tc_report_csv(ctx, b, a, 2, &name, &bytes) == TC_OK && !name);
+    size_t over;
+    CHECK(tc_report_hold(ctx, a, b, (const char *[]){"cycles+2%"}, 1, &text, &over) == TC_OK && over == 1);
+    CHECK(says(text, "| cycles | 750 | 1000 | +33.3 % | cycles+2% | **exceeded** |"));
+    CHECK(tc_report_hold(ctx, a, b, (const char *[]){"cycles+34%"}, 1, &text, &over) == TC_OK && over == 0);
+    CHECK(tc_report_hold(ctx, a, b, (const char *[]){"cycles+1K"}, 1, &text, &over) == TC_OK && over == 0);
+    CHECK(tc_report_hold(ctx, a, b, (const char *[]){"cycles+"}, 1, &text, &over) == TC_USAGE);
     CHECK(tc_report_page(ctx, b, a, &bytes) == TC_OK);
     CHECK(holds(bytes, ",\"changes\":{\"first\":") && holds(bytes, "m\\u003c1>.pt2") && holds(bytes, "</html>"));
     tc_saved_report *again; /* a page is read as its JSON is */

@@ -1,0 +1,58 @@
+# tosac_add_model(TARGET firmware MODEL m.pt2 (BOARD name | MACHINE target) [NAME m] [CALIB data...] [OPTIONS words...])
+#
+# A model as C inside a program: NAME.c and NAME.h, with the kernels that it needs, are made when the model, its data or tosac itself
+# change, and the program is compiled after them.  The header's folder is among the program's.  TOSAC_COMMAND names the command.
+function(tosac_add_model)
+  cmake_parse_arguments(PARSE_ARGV 0 M "" "TARGET;MODEL;BOARD;MACHINE;NAME" "CALIB;OPTIONS")
+  if(M_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "tosac_add_model: unknown words: ${M_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT M_TARGET OR NOT M_MODEL OR (NOT M_BOARD AND NOT M_MACHINE))
+    message(FATAL_ERROR "tosac_add_model: expected TARGET, MODEL and BOARD or MACHINE")
+  endif()
+  if(NOT TOSAC_COMMAND)
+    find_program(TOSAC_COMMAND tosac REQUIRED)
+  endif()
+  get_filename_component(model ${M_MODEL} ABSOLUTE)
+  if(NOT M_NAME)
+    get_filename_component(M_NAME ${model} NAME_WE)
+  endif()
+  set(dir ${CMAKE_CURRENT_BINARY_DIR}/tosac/${M_NAME})
+  set(words compile ${model} --emit c -o ${M_NAME}.c)
+  if(M_BOARD)
+    list(APPEND words --board ${M_BOARD})
+  else()
+    list(APPEND words -t ${M_MACHINE})
+  endif()
+  set(data)
+  foreach(file ${M_CALIB})
+    if(file MATCHES "^random:")
+      list(APPEND words --calib ${file})
+      continue()
+    endif()
+    get_filename_component(file ${file} ABSOLUTE)
+    list(APPEND words --calib ${file})
+    list(APPEND data ${file})
+  endforeach()
+  # Which kernels a model needs is known once it is compiled; those that it does not are empty.
+  set(sources ${M_NAME}.c ${TOSAC_KERNEL_SOURCES})
+  list(TRANSFORM sources PREPEND ${dir}/ OUTPUT_VARIABLE made)
+  string(REPLACE ";" "$<SEMICOLON>" names "${sources}")
+  add_custom_command(OUTPUT ${made} ${dir}/${M_NAME}.h
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${dir}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${dir}
+    COMMAND ${CMAKE_COMMAND} -E chdir ${dir} ${TOSAC_COMMAND} ${words} ${M_OPTIONS}
+    COMMAND ${CMAKE_COMMAND} -DDIR=${dir} "-DNAMES=${names}" -P ${TOSAC_ADD_MODEL_DIR}/tosac_fill.cmake
+    DEPENDS ${model} ${data} ${TOSAC_COMMAND} COMMENT "tosac: ${M_NAME}" VERBATIM)
+  target_sources(${M_TARGET} PRIVATE ${made} ${dir}/${M_NAME}.h)
+  target_include_directories(${M_TARGET} PRIVATE ${dir})
+endfunction()
+set(TOSAC_ADD_MODEL_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
+if(EXISTS ${CMAKE_CURRENT_LIST_DIR}/tosac_kernels.cmake)
+  include(${CMAKE_CURRENT_LIST_DIR}/tosac_kernels.cmake) # as installed
+else()
+  file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../src/cortexm/kernels.def rows REGEX "^KERNEL")
+  list(TRANSFORM rows REPLACE ".*\"([^\"]*)\".*" "\\1")
+  list(FILTER rows INCLUDE REGEX "[.]c$")
+  set(TOSAC_KERNEL_SOURCES ${rows} CACHE INTERNAL "")
+endif()
