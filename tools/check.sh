@@ -387,7 +387,16 @@ first_minutes() {
     tools/wheel.sh build/dist && tools/check-fresh.sh
 }
 
+# Every lemma that the integer rewrites rely on: test/proofs/lemmas.py.
+lemmas_proved() {
+    local python=${TOSAC_PROOFS:-build/peers/proofs}/bin/python
+    tools/setup.sh proofs
+    [ -x "$python" ] || { echo "there is no z3: tools/setup.sh proofs"; echo "0 passed, 0 failed, 1 skipped"; return 0; }
+    "$python" test/proofs/prove.py build/unit-lemmas
+}
+
 queue_long() {
+    later "lemmas of the integer rewrites" lemmas_proved
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "Windows" on_windows
