@@ -326,6 +326,7 @@ queue_judges() {
         skip "judges" "the reference model, Vela and Arm's VGF tools are not there (tools/setup.sh judges)"
         return
     fi
+    later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "VGF shaders, judged" shaders_judged $shaders
@@ -393,7 +394,16 @@ first_minutes() {
     tools/wheel.sh build/dist && tools/check-fresh.sh
 }
 
+# Every lemma that the integer rewrites rely on: test/proofs/lemmas.py.
+lemmas_proved() {
+    local python=${TOSAC_PROOFS:-build/peers/proofs}/bin/python
+    tools/setup.sh proofs
+    [ -x "$python" ] || { echo "there is no z3: tools/setup.sh proofs"; echo "0 passed, 0 failed, 1 skipped"; return 0; }
+    "$python" test/proofs/prove.py build/unit-lemmas
+}
+
 queue_long() {
+    later "lemmas of the integer rewrites" lemmas_proved
     later "build types" every_build
     later "64-bit Arm" on_arm
     later "Windows" on_windows

@@ -94,7 +94,9 @@ static bool fill_channels(tc_sel_channel_scales *k, const tc_sel_scale *q)
     for (int64_t i = 0; i < k->c; i++) {
         int64_t f = q->factor[q->n > 1 ? i : 0], n = q->shift[q->n > 1 ? i : 0];
         if (k->is_short && f > BITS_15) {
-            ti_sel_reduce(&f, &n);
+            bool twice = q->round == TC_ROUND_DOUBLE && n > 31; /* it depends on the shift */
+            if (!twice)
+                ti_sel_reduce(&f, &n);
             if (f > BITS_15)
                 return false;
         }

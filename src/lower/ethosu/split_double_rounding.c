@@ -5,7 +5,12 @@
  * rounds halves up, r2 away from zero.  r1 is a RESCALE with single rounding; r2(h) is
  * (h + (h >> 31)) >> n with halves up, since subtracting 1 below zero makes halves up halves away.
  * So one operator becomes five, bit-exact, for values below 2^30: TOSA's RESCALE by 2^-31 requires
- * that, and sums of fewer than 33,000 products of 8 bits satisfy it. */
+ * that, and sums of fewer than 33,000 products of 8 bits satisfy it.
+ *
+ * A narrow result is r2 by 2^30 / 2^30, which takes values below 2^29 only.  Where r2 may be larger,
+ * by shifts below 33, it is held to 2^28 first, which saturates all the same. */
+#include <math.h>
+
 #include "../lower_pass.h"
 
 #include "../../ir/build.h"
@@ -15,6 +20,7 @@ typedef struct twice {
     tc_tensor factor, shift;
     int64_t count; /* factors */
     bool all;      /* of them round twice */
+    bool large;    /* a result before it is narrowed may be 2^29 or more */
 } twice;
 
 static bool rounds_twice(const tc_graph *g, const tc_node *node, twice *t)
@@ -27,8 +33,14 @@ static bool rounds_twice(const tc_graph *g, const tc_node *node, twice *t)
     t->shift = ti_tensor_of(g, node->in[2]);
     t->count = tc_type_count(t->shift.type);
     t->all = true;
-    for (int64_t i = 0; i < t->count; i++)
-        t->all = t->all && ti_load_i64(t->shift, i) > 31;
+    t->large = false;
+    double most = ldexp(1, tc_dtypes[ti_type_of(g, node->in[0])->dtype].bits);
+    for (int64_t i = 0; i < t->count; i++) {
+        int64_t s = ti_load_i64(t->shift, i);
+        double value = fmin(most, ldexp(1, (int)ti_min_i64(s, 31) - 1));
+        t->all = t->all && s > 31;
+        t->large |= value * (double)ti_load_i64(t->factor, i) >= ldexp(1, (int)s + 28);
+    }
     return true;
 }
 
@@ -48,6 +60,14 @@ static tc_val put_once(tc_build *b, const tc_val *in, bool per_channel, tc_dtype
     a->per_channel = per_channel;
     const tc_type *t = ti_b_out_type(b, 0);
     return ti_b_typed(b, TC_OP_tosa_rescale, a, in, 5, ti_type_make(b->ctx, to, t->rank, t->dim));
+}
+
+static tc_val held(tc_build *b, tc_val h, int rank)
+{
+    tc_val most = ti_b_single(b, TC_i32, rank, 1 << 28);
+    h = ti_b_tosa_minimum(b, h, most);
+    tc_val least = ti_b_single(b, TC_i32, rank, -(1 << 28));
+    return ti_b_tosa_maximum(b, h, least);
 }
 
 static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool *done)
@@ -81,7 +101,7 @@ static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool
     tc_val by = list(&b, TC_i32, rank, t.count, second);
     h = ti_b_tosa_arithmetic_right_shift(&b, h, by, true);
     if (to != TC_i32) {
-        in[0] = h;
+        in[0] = t.large ? held(&b, h, rank) : h;
         in[1] = ti_b_single(&b, TC_i32, 1, 1 << 30);
         in[2] = ti_b_single(&b, TC_i8, 1, 30);
         in[3] = ti_b_single(&b, TC_i32, 1, 0);
