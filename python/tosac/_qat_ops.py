@@ -371,9 +371,12 @@ class _Formula:
     MEANING = {"|": lambda x, y: (x != 0) | (y != 0), "&": lambda x, y: (x != 0) & (y != 0), "<": lambda x, y: x < y, "<=": lambda x, y: x <= y,
                ">": lambda x, y: x > y, ">=": lambda x, y: x >= y, "==": lambda x, y: x == y, "!=": lambda x, y: x != y, "+": lambda x, y: x + y,
                "-": lambda x, y: x - y, "*": lambda x, y: x * y, "/": lambda x, y: x / y}
-    FIELDS = {"clamp": ("lo", "hi"), "add": ("alpha",), "sub": ("alpha",), "leaky_relu": ("slope",), "elu": ("alpha", "scale", "input_scale"),
-              "softplus": ("beta", "threshold"), "hardshrink": ("lambda",), "softshrink": ("lambda",), "threshold": ("threshold", "value"),
-              "logit": ("eps",), "nan_to_num": ("nan", "posinf", "neginf")}
+    #: how many operands, and the attributes that numbers after them are
+    FIELDS = {"clamp": (1, "lo", "hi"), "add": (2, "alpha"), "sub": (2, "alpha"), "div": (2, "mode"), "addcmul": (3, "value"), "addcdiv": (3, "value"),
+              "leaky_relu": (1, "slope"), "elu": (1, "alpha", "scale", "input_scale"), "gelu": (1, "form"), "softplus": (1, "beta", "threshold"),
+              "hardshrink": (1, "lambda"), "softshrink": (1, "lambda"), "threshold": (1, "threshold", "value"), "logit": (1, "eps"),
+              "nan_to_num": (1, "nan", "posinf", "neginf")}
+    WORDS = {"form": ("erf", "tanh"), "mode": ("exact", "trunc", "floor")}
 
     def __init__(self, text: str, x: Any):
         self.words = re.findall(r"\d+\.?\d*(?:e[+-]?\d+)?|\.\d+|[A-Za-z_]\w*|<=|>=|==|!=|\S", text)
@@ -436,9 +439,9 @@ class _Formula:
             return torch.full_like(self.x, given[1])
         if name == "poly":
             return sum((c * given[0] ** k for k, c in enumerate(given[1:])), torch.zeros_like(self.x))
-        attrs = {}
-        while name in self.FIELDS and len(given) > (2 if name in ("add", "sub") else 1) and not isinstance(given[-1], torch.Tensor):
-            attrs[self.FIELDS[name][len(given) - (3 if name in ("add", "sub") else 2)]] = given.pop()
+        count, *fields = self.FIELDS.get(name, (len(given),))
+        attrs = {f: self.WORDS[f][int(v)] if f in self.WORDS else v for f, v in zip(fields, given[count:])}
+        given = given[:count]
         given = [self.tensor(v) for v in given]
         if name in FLAT:
             return getattr(torch, name)(*given)

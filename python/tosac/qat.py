@@ -155,7 +155,8 @@ class QatModule(torch.nn.Module):
                 v.data = np.clip(codes, v.quant.lo, v.quant.hi).astype(v.array().dtype)
         return self._text
 
-    def _version(self) -> tuple:
+    def _stamp(self) -> tuple:
+        """Another one after every change of a parameter."""
         return tuple((p.data_ptr(), p._version) for p in self.parameters())
 
     def program(self) -> _model.Model:
@@ -177,8 +178,8 @@ class QatModule(torch.nn.Module):
 
     def _prepared(self, kind: str) -> Any:
         """The library's program, made anew where a parameter has changed."""
-        if self._version() != self._seen:
-            self._made, self._seen = {}, self._version()
+        if self._stamp() != self._seen:
+            self._made, self._seen = {}, self._stamp()
         if kind not in self._made:
             main = self._text.main
             if kind == "typed":
