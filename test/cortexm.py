@@ -3,7 +3,7 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network in a8w8 and a8w4, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
+The digits network in a8w8, a16w8 and a8w4, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
 and a GRU (of 8 and 16 bits) whose steps are unrolled, which must be loops in C; each as C for three cores, compiled with every warning, for this machine and, where
 arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick kernels on random shapes.  Prints flash, RAM and instructions, which
 `tosac profile` must have estimated, and holds the flash that `tosac compile` prints to what the compiler makes.  Ends with "N passed, N failed, N skipped".
@@ -32,6 +32,7 @@ CORES = {
 }
 MODELS = {
     "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
+    "digits16": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a16w8"],
     "digits4": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a8w4"],
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
     "lstm": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"],
@@ -206,7 +207,7 @@ def check_estimate(tosac, model, name, target, counted):
 def fuzz(target, folder):
     """The quick kernels on random shapes; target None: on this machine."""
     kernels = f"{HERE}/../src/cortexm/kernels"
-    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s4", "depthwise_s8", "depthwise_s4", "conv_any", "matmul"))]
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s16", "conv2d_s4", "depthwise_s8", "depthwise_s16", "depthwise_s4", "conv_any", "matmul"))]
     common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
     if target:
         flags, machine, script, _ = CORES[target]

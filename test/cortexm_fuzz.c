@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cortexm_fuzz.c -- the quick int8 kernels on random shapes beside tosac_conv_any, and that on int16 beside its
+/* cortexm_fuzz.c -- the quick kernels on random shapes beside tosac_conv_any, and that on int16 beside its
  * definition, on whatever core this is compiled for; nothing outside the result and the columns is written.
  *
  *   -DSHAPES=500, with src/cortexm/kernels and a board of examples/cortex-m */
@@ -10,7 +10,7 @@ enum { MOST_IN = 6000, MOST_WEIGHTS = 9000, MOST_OUT = 6000, MOST_CHANNELS = 48,
 
 static int8_t x[MOST_IN], w[MOST_WEIGHTS];
 static _Alignas(16) int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT];
-static int8_t columns[4 * MOST_WEIGHTS + 2 * GUARD];
+static _Alignas(16) int8_t columns[8 * MOST_WEIGHTS + 2 * GUARD];
 static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
 static int8_t shift[MOST_CHANNELS];
 static uint8_t packed[MOST_WEIGHTS];
@@ -235,12 +235,95 @@ static int32_t try_wide(void)
     return good && is_guarded(got, 8 * n_out);
 }
 
+/* The quick kernels of int16 beside tosac_conv_any. */
+static int32_t try_quick16(void)
+{
+    static int16_t x16[MOST_IN], want16[MOST_OUT];
+    static int64_t bias64[MOST_CHANNELS];
+    static int32_t wide[MOST_CHANNELS];
+    static int8_t wide_shift[MOST_CHANNELS];
+    const int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0;
+    tosac_window p = {.batches = draw(1, 2),
+                      .in_h = draw(1, 8),
+                      .in_w = draw(1, 9),
+                      .in_c = draw(0, 2) ? draw(1, 40) : 8 * draw(1, 3),
+                      .kernel_h = one ? 1 : draw(1, 5),
+                      .kernel_w = one ? 1 : draw(1, 5),
+                      .stride_h = draw(1, 3),
+                      .stride_w = draw(1, 3),
+                      .dilation_h = draw(1, 5) > 1 ? 1 : draw(1, 3),
+                      .dilation_w = draw(1, 5) > 1 ? 1 : draw(1, 3)};
+    p.top = draw(0, p.kernel_h - 1);
+    p.left = draw(0, p.kernel_w - 1);
+    p.out_c = p.pixel = depthwise ? p.in_c : draw(1, MOST_CHANNELS);
+    p.out_h = places(p.in_h, p.top, draw(0, p.kernel_h - 1), p.kernel_h, p.dilation_h, p.stride_h);
+    p.out_w = places(p.in_w, p.left, draw(0, p.kernel_w - 1), p.kernel_w, p.dilation_w, p.stride_w);
+    const int32_t taps = p.kernel_h * p.kernel_w * (depthwise ? 1 : p.in_c);
+    const int32_t n_in = p.batches * p.in_h * p.in_w * p.in_c;
+    const int32_t n_out = p.batches * p.out_h * p.out_w * p.out_c;
+    if (n_in > MOST_IN || 2 * n_out > MOST_OUT || taps * p.out_c > MOST_WEIGHTS || n_out == 0)
+        return -1;
+    const int32_t most = tosac_min(127, 60000 / taps); /* sums below 2^31 */
+    for (int32_t i = 0; i < n_in; i++)
+        x16[i] = (int16_t)(draw(0, 3) ? draw(-32768, 32767) : -32768);
+    for (int32_t i = 0; i < taps * p.out_c; i++)
+        w[i] = (int8_t)(draw(0, 3) ? draw(-most, most) : most);
+    for (int32_t c = 0; c < p.out_c; c++) {
+        bias64[c] = bias[c] = draw(-50000000, 50000000);
+        wide[c] = draw(1 << 14, 32767);
+        wide_shift[c] = (int8_t)draw(17, 34);
+        multiplier[c] = (int32_t)((uint32_t)wide[c] << 16);
+        shift[c] = (int8_t)(wide_shift[c] + 16);
+    }
+    p.q = (tosac_requant){.multiplier = multiplier,
+                          .shift = shift,
+                          .step = draw(0, 3) > 0,
+                          .rounding = TOSAC_SINGLE,
+                          .lo = draw(0, 1) ? -32768 : draw(-32768, 0),
+                          .hi = draw(0, 1) ? 32767 : draw(1, 32767)};
+    tosac_conv any = {.batches = p.batches,
+                      .in = {1, p.in_h, p.in_w},
+                      .in_c = p.in_c,
+                      .out = {1, p.out_h, p.out_w},
+                      .out_c = p.out_c,
+                      .kernel = {1, p.kernel_h, p.kernel_w},
+                      .stride = {1, p.stride_h, p.stride_w},
+                      .before = {0, p.top, p.left},
+                      .dilation = {1, p.dilation_h, p.dilation_w},
+                      .bias_step = 1,
+                      .depthwise = (uint8_t)depthwise,
+                      .x = TOSAC_I16,
+                      .w = TOSAC_I8,
+                      .bias = TOSAC_I48,
+                      .result = TOSAC_I16,
+                      .q = p.q};
+    any.q.multiplier = wide;
+    any.q.shift = wide_shift;
+    any.q.rounding = TOSAC_WIDE;
+    tosac_conv_any(&any, x16, w, bias64, want16);
+    memset(got, 0x5a, sizeof got);
+    memset(columns, 0x5a, sizeof columns);
+    int16_t *to = (int16_t *)(void *)(got + GUARD), *room = (int16_t *)(void *)(columns + GUARD);
+    const int32_t pixels = p.kernel_h == 1 && p.kernel_w == 1 && p.stride_w == 1 &&
+                           p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
+    if (depthwise)
+        tosac_depthwise_s16(&p, x16, w, bias, to);
+    else
+        tosac_conv2d_s16(&p, x16, w, bias, to, pixels ? NULL : room);
+    return memcmp(to, want16, 2 * (size_t)n_out) == 0 && is_guarded(got, 2 * n_out) &&
+           is_guarded(columns, 2 * TOSAC_COLUMNS(TOSAC_ISA) * taps);
+}
+
 int main(void)
 {
     uint32_t tried = 0, wrong = 0;
     while (tried < SHAPES) {
         uint32_t at = seed;
-        int32_t kind = draw(0, 9), good = kind > 3 ? try_shape() : kind > 1 ? try_product() : try_wide();
+        int32_t kind = draw(0, 12);
+        int32_t good = kind > 9   ? try_quick16()
+                       : kind > 3 ? try_shape()
+                       : kind > 1 ? try_product()
+                                  : try_wide();
         tried += good >= 0;
         wrong += good == 0;
         if (good == 0 && wrong < 4)

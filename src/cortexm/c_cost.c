@@ -40,6 +40,12 @@ typedef struct counter {
 #define COUNT(k, work, times)                                                                      \
     ti_c_work((k)->cost, (k)->m->request->machine, TC_C_WORK_##work, (double)(times))
 
+/* The same kernel for int16 has prices of its own. */
+#define COUNT_BY(k, kernel, work, times)                                                           \
+    ti_c_work((k)->cost, (k)->m->request->machine,                                                 \
+              is_wide(k) ? TC_C_WORK_##kernel##16_##work : TC_C_WORK_##kernel##_##work,            \
+              (double)(times))
+
 static const tc_type *operand(const counter *k, int i)
 {
     return ti_type_of(k->cg->g, k->s->node->in[i]);
@@ -52,9 +58,11 @@ static const tc_type *result(const counter *k)
 
 static bool is_real(const counter *k) { return operand(k, 0)->dtype == TC_f32; }
 
+static bool is_wide(const counter *k) { return operand(k, 0)->dtype == TC_i16; }
+
 static int64_t over(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* ---- CONV2D of int8 ---- */
+/* ---- CONV2D ---- */
 
 /* `calls` times n columns of k bytes by `oc` rows. */
 static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int64_t oc)
@@ -62,24 +70,24 @@ static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int6
     int64_t even = calls * (n & ~1), odd = calls * (n & 1);
     switch (c->m->request->core) {
     case TC_CORE_MVE:
-        COUNT(c, conv2d_row, calls * over(oc, 4));
-        COUNT(c, conv2d_result, calls * n * over(oc, 4));
-        COUNT(c, conv2d_step, calls * n * over(oc, 4) * over(k, 16));
+        COUNT_BY(c, conv2d, row, calls * over(oc, 4));
+        COUNT_BY(c, conv2d, result, calls * n * over(oc, 4));
+        COUNT_BY(c, conv2d, step, calls * n * over(oc, 4) * over(k, is_wide(c) ? 8 : 16));
         break;
     case TC_CORE_DSP:
-        COUNT(c, conv2d_row, even ? calls * over(oc, 2) : 0);
-        COUNT(c, conv2d_row, odd * over(oc, 2));
-        COUNT(c, conv2d_result, calls * n * oc);
-        COUNT(c, conv2d_step, even / 2 * (oc / 2) * (k / 4));
-        COUNT(c, conv2d_fan, odd * (oc / 4) * (k / 4));
-        COUNT(c, conv2d_fan, 0.4 * (double)((even * (oc % 2) + odd * (oc % 4)) * (k / 4)));
-        COUNT(c, conv2d_tail, (even * oc + odd * oc) * (k % 4));
+        COUNT_BY(c, conv2d, row, even ? calls * over(oc, 2) : 0);
+        COUNT_BY(c, conv2d, row, odd * over(oc, 2));
+        COUNT_BY(c, conv2d, result, calls * n * oc);
+        COUNT_BY(c, conv2d, step, even / 2 * (oc / 2) * (k / 4));
+        COUNT_BY(c, conv2d, fan, odd * (oc / 4) * (k / 4));
+        COUNT_BY(c, conv2d, fan, 0.4 * (double)((even * (oc % 2) + odd * (oc % 4)) * (k / 4)));
+        COUNT_BY(c, conv2d, tail, (even * oc + odd * oc) * (k % 4));
         break;
     default:
-        COUNT(c, conv2d_row, calls * over(oc, 2));
-        COUNT(c, conv2d_result, calls * n * oc);
-        COUNT(c, conv2d_step, calls * n * (oc / 2) * k);
-        COUNT(c, conv2d_fan, calls * n * (oc % 2) * k);
+        COUNT_BY(c, conv2d, row, calls * over(oc, 2));
+        COUNT_BY(c, conv2d, result, calls * n * oc);
+        COUNT_BY(c, conv2d, step, calls * n * (oc / 2) * k);
+        COUNT_BY(c, conv2d, fan, calls * n * (oc % 2) * k);
         break;
     }
 }
@@ -95,14 +103,14 @@ static void conv2d(const counter *c, int64_t oc)
         multiply(c, whole ? out[0] : out[0] * out[1], whole ? out[1] * out[2] : out[2], k, oc);
         return;
     }
-    COUNT(c, conv2d_piece, windows * w[1] * (a->dilation.v[1] == 1 ? 1 : w[2]));
-    COUNT(c, conv2d_byte, windows * k);
+    COUNT_BY(c, conv2d, piece, windows * w[1] * (a->dilation.v[1] == 1 ? 1 : w[2]));
+    COUNT_BY(c, conv2d, byte, windows * k);
     multiply(c, windows / together, together, k, oc);
     if (windows % together)
         multiply(c, 1, windows % together, k, oc);
 }
 
-/* ---- DEPTHWISE_CONV2D of int8 ---- */
+/* ---- DEPTHWISE_CONV2D ---- */
 
 /* Taps of all windows along an axis that are inside. */
 static int64_t inside(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t before,
@@ -136,14 +144,15 @@ static void depthwise(const counter *c)
 {
     const tc_attr_tosa_conv *a = c->s->node->attr;
     const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
-    int64_t blocks = x[0] * over(x[3], c->m->request->core == TC_CORE_MVE ? 16 : 4);
+    int64_t lanes = c->m->request->core != TC_CORE_MVE ? 4 : is_wide(c) ? 8 : 16;
+    int64_t blocks = x[0] * over(x[3], lanes);
     int64_t rows = inside(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]);
-    COUNT(c, depthwise_block, blocks);
+    COUNT_BY(c, depthwise, block, blocks);
     int64_t starts = kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
                      kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]);
-    COUNT(c, depthwise_start, blocks * starts * w[0] * w[1]);
-    COUNT(c, depthwise_window, blocks * out[1] * out[2]);
-    COUNT(c, depthwise_line, blocks * rows * out[2]);
+    COUNT_BY(c, depthwise, start, blocks * starts * w[0] * w[1]);
+    COUNT_BY(c, depthwise, window, blocks * out[1] * out[2]);
+    COUNT_BY(c, depthwise, line, blocks * rows * out[2]);
 }
 
 /* ---- products ---- */
@@ -199,12 +208,12 @@ static void conv(const counter *k)
     }
     bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d, four = w->dtype == TC_i4;
     if (deep) {
-        COUNT(k, depthwise_call, 1);
+        COUNT_BY(k, depthwise, call, 1);
         COUNT(k, depthwise_unpack, four ? tc_type_count(w) : 0);
         depthwise(k);
         return;
     }
-    COUNT(k, conv2d_call, 1);
+    COUNT_BY(k, conv2d, call, 1);
     COUNT(k, conv2d_unpack, four ? tc_type_count(w) : 0);
     for (int64_t oc = 0, n = four ? TC_C_ROWS : w->dim[0]; oc < w->dim[0]; oc += n)
         conv2d(k, ti_min_i64(n, w->dim[0] - oc));

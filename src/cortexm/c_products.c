@@ -3,9 +3,12 @@
  * them
  * in the same call.
  *
- * Constant int8 weights without a zero point, followed by a RESCALE to int8, have special kernels;
- * the zero point of x is folded into their bias. */
+ * Constant int8 weights without a zero point, followed by a RESCALE to the type of x, int8 or
+ * int16, have special kernels; the zero point of x is folded into their bias.  Their sums have 32
+ * bits: those of int16 must fit. */
 #include "c_model.h"
+
+#include <stdlib.h>
 
 static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
 {
@@ -19,23 +22,74 @@ static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
 
 /* ---- which kernel ---- */
 
+enum { WIDER = 16 }; /* bits that 32-bit multipliers have more than 16-bit ones */
+
 static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
 {
     return operand(cg, s->node, 1)->dtype == TC_i4;
+}
+
+/* Weight i of output channel c. */
+static int64_t weight_at(const tc_c_graph *cg, const tc_node *node, int64_t c, int64_t i)
+{
+    int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
+    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    return ti_c_const_at(cg, node->in[1],
+                         node->op == TC_OP_tosa_depthwise_conv2d ? i * oc + c : c * taps + i);
+}
+
+static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
+{
+    return ti_c_const_at(cg, node->in[2], tc_type_count(operand(cg, node, 2)) == 1 ? 0 : c);
+}
+
+/* Whether |bias| + 2^15 * the sum of |w| is below 2^31 in every channel. */
+static bool fits_32(const tc_c_graph *cg, const tc_node *node)
+{
+    int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
+    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    for (int64_t c = 0; c < oc; c++) {
+        int64_t most = llabs(bias_at(cg, node, c));
+        for (int64_t i = 0; i < taps && most <= INT32_MAX; i++)
+            most += llabs(weight_at(cg, node, c, i)) * 32768;
+        if (most > INT32_MAX)
+            return false;
+    }
+    return true;
+}
+
+/* A RESCALE of 48-bit sums that 32-bit arithmetic computes as well: factors below a quarter. */
+static bool is_small_factor(const tc_c_graph *cg, const tc_node *rescale)
+{
+    bool small = true;
+    for (int64_t i = 0; i < tc_type_count(ti_type_of(cg->g, rescale->in[2])); i++) {
+        int64_t shift = ti_c_const_at(cg, rescale->in[2], i);
+        small = small && shift > WIDER && shift + WIDER <= 62;
+    }
+    return small;
+}
+
+static bool is_wide(const tc_c_graph *cg, const tc_c_step *s)
+{
+    return operand(cg, s->node, 0)->dtype == TC_i16;
 }
 
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
-    return (node->op == TC_OP_tosa_conv2d || node->op == TC_OP_tosa_depthwise_conv2d) && r &&
-           r->scale32 && r->rounding_mode != TC_rounding_inexact &&
-           operand(cg, node, 0)->dtype == TC_i8 &&
-           (operand(cg, node, 1)->dtype == TC_i8 || is_four(cg, s)) &&
-           result_of(cg, s) == TC_i8 && ti_c_is_const(cg, node->in[1]) &&
-           ti_c_is_const(cg, node->in[2]) && ti_c_is_const(cg, node->in[3]) &&
-           ti_c_is_const(cg, node->in[4]) && ti_c_const_at(cg, node->in[4], 0) == 0 &&
-           (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1);
+    if ((node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d) || !r ||
+        r->rounding_mode == TC_rounding_inexact)
+        return false;
+    tc_dtype x = operand(cg, node, 0)->dtype, w = operand(cg, node, 1)->dtype;
+    bool types = x == TC_i8 ? r->scale32 && (w == TC_i8 || w == TC_i4)
+                            : x == TC_i16 && !r->scale32 && w == TC_i8;
+    for (int i = 1; i < 5; i++)
+        types = types && ti_c_is_const(cg, node->in[i]);
+    return types && result_of(cg, s) == x && ti_c_const_at(cg, node->in[4], 0) == 0 &&
+           (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1) &&
+           (x == TC_i8 || (ti_c_const_at(cg, node->in[3], 0) == 0 &&
+                           is_small_factor(cg, s->rescale) && fits_32(cg, node)));
 }
 
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
@@ -68,13 +122,41 @@ int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *s, tc_core core)
         return 0;
     const tc_type *w = operand(cg, node, 1);
     bool gathers = node->op == TC_OP_tosa_conv2d && ti_c_has_columns(cg, node);
-    return unpacked(cg, s) + (gathers ? ti_c_column_count(core) * w->dim[1] * w->dim[2] * w->dim[3] : 0);
+    int64_t each = (int64_t)tc_dtypes[operand(cg, node, 0)->dtype].bytes * ti_c_column_count(core);
+    return unpacked(cg, s) + (gathers ? each * w->dim[1] * w->dim[2] * w->dim[3] : 0);
 }
 
 /* ---- what follows ---- */
 
-/* The members of a tosac_requant. */
-static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
+/* Multipliers of a RESCALE times 2^by, and its shifts plus by. */
+static const char *factors(tc_c_model *m, const tc_c_graph *cg, const tc_node *r, int by)
+{
+    int64_t n = tc_type_count(ti_type_of(cg->g, r->in[1]));
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
+    int32_t *multiplier = tc_new_n(&m->ctx->scratch, int32_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        multiplier[i] = (int32_t)(ti_c_const_at(cg, r->in[1], i) << by);
+    const char *name = ti_c_array(m, TC_i32, multiplier, n);
+    ti_arena_rewind(&m->ctx->scratch, mark);
+    return name;
+}
+
+static const char *shifts_of(tc_c_model *m, const tc_c_graph *cg, const tc_node *r, int by)
+{
+    int64_t n = tc_type_count(ti_type_of(cg->g, r->in[2]));
+    if (!by)
+        return ti_c_pointer(m, cg, r->in[2]);
+    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
+    int8_t *shift = tc_new_n(&m->ctx->scratch, int8_t, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
+        shift[i] = (int8_t)(ti_c_const_at(cg, r->in[2], i) + by);
+    const char *name = ti_c_array(m, TC_i8, shift, n);
+    ti_arena_rewind(&m->ctx->scratch, mark);
+    return name;
+}
+
+/* The members of a tosac_requant; narrow: sums of int16 have 32 bits. */
+static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, bool narrow)
 {
     static const char *const words[] = {[TC_rounding_single] = "TOSAC_SINGLE",
                                         [TC_rounding_double] = "TOSAC_DOUBLE",
@@ -86,45 +168,40 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
     const tc_node *r = s->rescale;
     int64_t n = tc_type_count(ti_type_of(cg->g, r->in[1]));
     int64_t lo = ti_dtype_min(to), hi = ti_dtype_max(to);
-    tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    int32_t *multiplier = tc_new_n(&m->ctx->scratch, int32_t, (size_t)n);
-    for (int64_t i = 0; i < n; i++)
-        multiplier[i] = (int32_t)ti_c_const_at(cg, r->in[1], i);
     if (s->clamp) {
         const tc_attr_tosa_clamp *c = s->clamp->attr;
         lo = ti_max_i64(lo, ti_trunc_i64(c->min_val));
         hi = ti_min_i64(hi, ti_trunc_i64(c->max_val));
     }
     bool wide = !a->scale32 && a->rounding_mode != TC_rounding_inexact;
-    const char *multipliers = ti_c_array(m, TC_i32, multiplier, n);
-    ti_arena_rewind(&m->ctx->scratch, mark);
-    const char *shifts = ti_c_pointer(m, cg, r->in[2]);
+    const char *multipliers = factors(m, cg, r, narrow ? WIDER : 0);
+    const char *shifts = shifts_of(m, cg, r, narrow ? WIDER : 0);
+    const char *rounding = narrow ? "TOSAC_SINGLE"
+                           : wide ? "TOSAC_WIDE"
+                                  : words[a->rounding_mode];
     return ti_text_format(
         &m->ctx->arena,
         "{.multiplier = %s, .shift = %s, .step = %d, .rounding = %s, .zero = %" PRId64
         ", .lo = %s, .hi = %s}",
         multipliers, shifts, a->per_channel && n > 1,
-        wide ? "TOSAC_WIDE" : words[a->rounding_mode], ti_c_const_at(cg, r->in[4], 0),
+        rounding, ti_c_const_at(cg, r->in[4], 0),
         ti_c_number(m, lo), ti_c_number(m, hi));
 }
 
-/* ---- int8 ---- */
+/* ---- special kernels ---- */
 
 /* bias - x_zero * the weights of each channel, in 32 bits. */
 static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc)
 {
-    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
     int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
     int64_t zero = ti_c_const_at(cg, node->in[3], 0);
-    bool one = tc_type_count(operand(cg, node, 2)) == 1;
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
     int32_t *bias = tc_new_n(&m->ctx->scratch, int32_t, (size_t)oc);
     for (int64_t c = 0; c < oc; c++) {
         int64_t sum = 0;
         for (int64_t k = 0; k < taps; k++)
-            sum += ti_c_const_at(cg, node->in[1], depthwise ? k * oc + c : c * taps + k);
-        bias[c] = (int32_t)(uint32_t)(uint64_t)(ti_c_const_at(cg, node->in[2], one ? 0 : c) -
-                                                zero * sum);
+            sum += weight_at(cg, node, c, k);
+        bias[c] = (int32_t)(uint32_t)(uint64_t)(bias_at(cg, node, c) - zero * sum);
     }
     const char *name = ti_c_array(m, TC_i32, bias, oc);
     ti_arena_rewind(&m->ctx->scratch, mark);
@@ -146,6 +223,18 @@ static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t
     return name;
 }
 
+/* The files of a kernel by bits: of the weights where they are four, else of x. */
+static void use_quick(tc_c_model *m, bool depthwise, int bits)
+{
+    m->used[TC_C_SIMD] = m->used[depthwise ? TC_C_DEPTHWISE_BODY : TC_C_CONV2D_BODY] = true;
+    if (bits == 16)
+        m->used[depthwise ? TC_C_DEPTHWISE_S16 : TC_C_CONV2D_S16] = true;
+    else
+        m->used[depthwise ? TC_C_DEPTHWISE : TC_C_CONV2D] = true;
+    if (bits == 4)
+        m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
+}
+
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
@@ -154,7 +243,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
     int kernel = depthwise ? 0 : 1;
-    m->used[TC_C_SIMD] = m->used[depthwise ? TC_C_DEPTHWISE : TC_C_CONV2D] = true;
+    use_quick(m, depthwise, is_four(cg, s) ? 4 : is_wide(cg, s) ? 16 : 8);
     ti_buf_printf(&m->code,
                   "        static const tosac_window p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
@@ -168,19 +257,19 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   w[kernel], w[kernel + 1], a->stride.v[0], a->stride.v[1], a->pad.v[0],
                   a->pad.v[2], a->dilation.v[0], a->dilation.v[1]);
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
-                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s));
+                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, is_wide(cg, s)));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
     bool four = is_four(cg, s);
     const char *weights = four ? packed(m, cg, node->in[1], depthwise ? 1 : out[3])
                                : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = whole_bias(m, cg, node, out[3]);
     ti_buf_printf(&m->code, "        tosac_%s_s%d(&p, %s, %s, %s, %s",
-                  depthwise ? "depthwise" : "conv2d", four ? 4 : 8, from, weights, bias,
+                  depthwise ? "depthwise" : "conv2d", four ? 4 : is_wide(cg, s) ? 16 : 8, from,
+                  weights, bias,
                   ti_c_pointer(m, cg, s->out));
-    if (four)
-        m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
     if (!depthwise && ti_c_has_columns(cg, node))
-        ti_buf_printf(&m->code, ", %s", ti_c_scratch(m, TC_i8, unpacked(cg, s)));
+        ti_buf_printf(&m->code, ", %s",
+                      ti_c_scratch(m, operand(cg, node, 0)->dtype, unpacked(cg, s)));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
     if (four)
@@ -252,7 +341,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_type_word(operand(cg, node, 0)->dtype),
                   four ? "TOSAC_I4" : ti_c_type_word(operand(cg, node, 1)->dtype),
                   ti_c_type_word(operand(cg, node, 2)->dtype), ti_c_type_word(result_of(cg, s)));
-    ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s));
+    ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s, false));
     bool rows = node->op != TC_OP_tosa_depthwise_conv2d;
     const char *from = ti_c_pointer(m, cg, node->in[0]);
     const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1)
@@ -284,7 +373,7 @@ tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_storage(cg, node, 2), a[0], a[1], a[2], b[2], a_zero, b_zero);
     ti_buf_printf(&m->code, "            .type = %s, .result = %s,\n            .q = %s};\n",
                   ti_c_type_word(operand(cg, node, 0)->dtype), ti_c_type_word(result_of(cg, s)),
-                  requant(m, cg, s));
+                  requant(m, cg, s, false));
     ti_buf_printf(&m->code, "        tosac_matmul_%s(&p, %s, %s, %s);\n", real ? "f32" : "any", left, right,
                   ti_c_pointer(m, cg, s->out));
     return TC_OK;

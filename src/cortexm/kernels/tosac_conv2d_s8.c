@@ -1,37 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_conv2d_s8.c -- CONV2D and fully connected layers of int8.
- *
- * The pixels of a window are copied to a column of bytes, unless they are contiguous; a column
- * times the rows of the weights is a pixel of the result.  Pixels outside the image are x_zero,
- * which the bias compensates. */
+/* tosac_conv2d_s8.c -- CONV2D and fully connected layers of int8: tosac_conv2d.h. */
 #include "tosac_simd.h"
 
-/* The window at (oy, ox) as a column. */
-static void gather(const tosac_window *p, const int8_t *image, int32_t oy, int32_t ox, int8_t *to)
-{
-    int32_t y = oy * p->stride_h - p->top, x0 = ox * p->stride_w - p->left;
-    for (int32_t kh = 0; kh < p->kernel_h; kh++, y += p->dilation_h) {
-        int32_t x = x0, run = p->dilation_w == 1 ? p->kernel_w : 1;
-        for (int32_t kw = 0; kw < p->kernel_w; kw += run, x += p->dilation_w) {
-            const int32_t bytes = run * p->in_c;
-            int32_t before = 0, inside = 0;
-            if (y >= 0 && y < p->in_h) {
-                before = tosac_clip(-x, 0, run);
-                inside = tosac_clip(p->in_w - x, 0, run) - before;
-            }
-            if (inside <= 0)
-                before = inside = 0;
-            if (inside < run)
-                memset(to, (int)p->x_zero, (size_t)bytes);
-            if (inside > 0)
-                memcpy(to + before * p->in_c, image + (y * p->in_w + x + before) * p->in_c,
-                       (size_t)(inside * p->in_c));
-            to += bytes;
-        }
-    }
-}
+typedef int8_t element;
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
+
+TOSAC_INLINE void put4(int8_t *to, int32x4_t v, mve_pred16_t lanes) { vstrbq_p_s32(to, v, lanes); }
 
 /* Sums of k products of a column with each of four rows. */
 static inline int32x4_t products(const int8_t *x, const int8_t *w0, const int8_t *w1,
@@ -68,32 +43,7 @@ static inline int32x4_t products(const int8_t *x, const int8_t *w0, const int8_t
     return (int32x4_t){a0, a1, a2, a3};
 }
 
-/* n contiguous columns times all rows. */
-static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, int8_t *out)
-{
-    const int32_t step = p->q.step;
-    for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
-        int32_t left = p->out_c - oc;
-        mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int8_t *w1 = left > 1 ? w + k : w, *w2 = left > 2 ? w1 + k : w;
-        const int8_t *w3 = left > 3 ? w2 + k : w, *x = columns;
-        const int32_t *m = p->q.multiplier + oc * step;
-        const int8_t *s = p->q.shift + oc * step;
-        int32x4_t b = vldrwq_z_s32(bias + oc, lanes);
-        tosac_four f = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
-                                     step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
-        int8_t *to = out + oc;
-        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
-            int32x4_t sum = vaddq_s32(products(x, w, w1, w2, w3, k), b);
-            vstrbq_p_s32(to, tosac_requantize4(&p->q, sum, &f), lanes);
-        }
-    }
-}
-
-#else
-
-#if TOSAC_ISA == TOSAC_ISA_DSP
+#elif TOSAC_ISA == TOSAC_ISA_DSP
 
 /* Two columns times two rows, four bytes of each at a time. */
 static inline void products(const int8_t *x, const int8_t *w, int32_t k, int32_t bias0,
@@ -156,153 +106,12 @@ static inline void fan(const int8_t *x, const int8_t *w, int32_t k, int32_t sum[
     sum[0] = a0, sum[1] = a1, sum[2] = a2, sum[3] = a3;
 }
 
-#else
-
-static inline int32_t product(const int8_t *x, const int8_t *w, int32_t k, int32_t bias)
-{
-    uint32_t sum = (uint32_t)bias;
-    for (int32_t i = 0; i < k; i++)
-        sum += (uint32_t)(w[i] * x[i]);
-    return (int32_t)sum;
-}
-
 #endif
 
-/* Row oc times n columns. */
-static void row(const tosac_window *p, const int8_t *x, int32_t n, const int8_t *w, int32_t bias,
-                int32_t k, int32_t oc, int8_t *out)
-{
-    const tosac_one c = tosac_one_of(&p->q, oc);
-    for (int32_t i = 0; i < n; i++, x += k)
-        out[i * p->pixel + oc] = tosac_requantize1(&p->q, product(x, w, k, bias), &c);
-}
-
-#if TOSAC_ISA == TOSAC_ISA_DSP
-
-/* Rows oc and oc + 1 times n columns, an even number. */
-static void rows(const tosac_window *p, const int8_t *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, int8_t *out)
-{
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
-    const int32_t next = p->pixel;
-    out += oc;
-    for (int32_t i = 0; i < n; i += 2, x += 2 * k, out += 2 * next) {
-        int32_t sum[4];
-        products(x, w, k, bias[oc], bias[oc + 1], sum);
-        out[0] = tosac_requantize1(&p->q, sum[0], &c);
-        out[next] = tosac_requantize1(&p->q, sum[1], &c);
-        out[1] = tosac_requantize1(&p->q, sum[2], &d);
-        out[next + 1] = tosac_requantize1(&p->q, sum[3], &d);
-    }
-}
-
-static void store(const tosac_window *p, int8_t *out, int32_t sum, int32_t oc)
-{
-    const tosac_one c = tosac_one_of(&p->q, oc);
-    out[oc] = tosac_requantize1(&p->q, sum, &c);
-}
-
-static void single(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
-                   int32_t k, int32_t oc, int8_t *out)
-{
-    int32_t sum[4] = {bias[oc], bias[oc + 1], bias[oc + 2], bias[oc + 3]};
-    fan(x, w, k, sum);
-    store(p, out, sum[0], oc);
-    store(p, out, sum[1], oc + 1);
-    store(p, out, sum[2], oc + 2);
-    store(p, out, sum[3], oc + 3);
-}
-
-static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, int8_t *out)
-{
-    const int32_t even = n & ~1;
-    int32_t oc = 0;
-    for (; oc + 2 <= p->out_c && even; oc += 2)
-        rows(p, columns, even, w + oc * k, bias, k, oc, out);
-    for (; oc < p->out_c && even; oc++)
-        row(p, columns, even, w + oc * k, bias[oc], k, oc, out);
-    if (n == even)
-        return;
-    columns += even * k;
-    out += even * p->pixel;
-    for (oc = 0; oc + 4 <= p->out_c; oc += 4)
-        single(p, columns, w + oc * k, bias, k, oc, out);
-    for (; oc < p->out_c; oc++)
-        row(p, columns, 1, w + oc * k, bias[oc], k, oc, out);
-}
-
-#else
-
-/* Rows oc and oc + 1 times n columns. */
-static void rows(const tosac_window *p, const int8_t *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, int8_t *out)
-{
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
-    const int8_t *next = w + k;
-    for (out += oc; n > 0; n--, x += k, out += p->pixel) {
-        uint32_t a = (uint32_t)bias[oc], b = (uint32_t)bias[oc + 1];
-        for (int32_t i = 0; i < k; i++) {
-            int32_t v = x[i];
-            a += (uint32_t)(w[i] * v);
-            b += (uint32_t)(next[i] * v);
-        }
-        out[0] = tosac_requantize1(&p->q, (int32_t)a, &c);
-        out[1] = tosac_requantize1(&p->q, (int32_t)b, &d);
-    }
-}
-
-static void multiply(const tosac_window *p, const int8_t *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, int8_t *out)
-{
-    int32_t oc = 0;
-    for (; oc + 2 <= p->out_c; oc += 2, w += 2 * k)
-        rows(p, columns, n, w, bias, k, oc, out);
-    if (oc < p->out_c)
-        row(p, columns, n, w, bias[oc], k, oc, out);
-}
-
-#endif
-#endif
-
-/* Windows of one pixel are columns already. */
-static void pixels(const tosac_window *p, const int8_t *image, const int8_t *w,
-                   const int32_t *bias, int8_t *out)
-{
-    if (p->stride_h == 1 && p->in_w == p->out_w) {
-        multiply(p, image, p->out_h * p->out_w, w, bias, p->in_c, out);
-        return;
-    }
-    for (int32_t oy = 0; oy < p->out_h; oy++, out += p->out_w * p->pixel)
-        multiply(p, image + oy * p->stride_h * p->in_w * p->in_c, p->out_w, w, bias, p->in_c, out);
-}
-
-static void windows(const tosac_window *p, const int8_t *image, const int8_t *w,
-                    const int32_t *bias, int8_t *out, int8_t *columns)
-{
-    const int32_t k = p->kernel_h * p->kernel_w * p->in_c, n = p->out_h * p->out_w;
-    int32_t oy = 0, ox = 0, have = 0;
-    for (int32_t i = 0; i < n; i++) {
-        gather(p, image, oy, ox, columns + have++ * k);
-        if (++ox == p->out_w)
-            ox = 0, ++oy;
-        if (have == TOSAC_COLUMNS(TOSAC_ISA) || i + 1 == n) {
-            multiply(p, columns, have, w, bias, k, out);
-            out += have * p->pixel;
-            have = 0;
-        }
-    }
-}
+#include "tosac_conv2d.h"
 
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
                      int8_t *out, int8_t *columns)
 {
-    for (int32_t n = 0; n < p->batches; n++) {
-        if (columns)
-            windows(p, x, w, bias, out, columns);
-        else
-            pixels(p, x, w, bias, out);
-        x += p->in_h * p->in_w * p->in_c;
-        out += p->out_h * p->out_w * p->pixel;
-    }
+    convolve(p, x, w, bias, out, columns);
 }

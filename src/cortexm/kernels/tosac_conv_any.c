@@ -14,11 +14,9 @@ static int64_t products16(const int16_t *a, const int8_t *b, int32_t n)
 #else
 #if TOSAC_ISA == TOSAC_ISA_DSP
     for (; n >= 4; n -= 4, a += 4, b += 4) {
-        const uint32_t w = tosac_word(b), e = (uint32_t)tosac_even(w), o = (uint32_t)tosac_odd(w);
-        uint32_t x[2];
-        memcpy(x, a, sizeof x);
-        wide = __smlald((int16x2_t)x[0], (int16x2_t)((e & 0xffffu) | o << 16), wide);
-        wide = __smlald((int16x2_t)x[1], (int16x2_t)(e >> 16 | (o & 0xffff0000u)), wide);
+        const tosac_pairs w = tosac_pairs_at(b);
+        wide = __smlald(tosac_two(a), w.low, wide);
+        wide = __smlald(tosac_two(a + 2), w.high, wide);
     }
 #endif
     while (n > 0) { /* 256 products fit 32 bits */

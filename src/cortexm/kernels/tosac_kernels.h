@@ -247,16 +247,16 @@ static inline int32_t tosac_tap(const tosac_conv *p, int axis, int32_t o, int32_
     return at >= 0 && at < p->in[axis] ? at : -1;
 }
 
-/* CONV2D and DEPTHWISE_CONV2D of int8 by int8 weights to int8.  bias: with -x_zero times the sum of
+/* CONV2D and DEPTHWISE_CONV2D of int8 by int8 weights to int8, or of int16 to int16.  bias: with -x_zero times the sum of
  * the weights in it, so that every tap counts; those outside the image have x_zero. */
 typedef struct tosac_window {
     int32_t batches, in_h, in_w, in_c, out_h, out_w, out_c;
-    int32_t pixel; /* bytes from pixel to pixel of the result: out_c, or more */
+    int32_t pixel; /* elements from pixel to pixel of the result: out_c, or more */
     int32_t kernel_h, kernel_w, stride_h, stride_w, top, left, dilation_h, dilation_w;
     int32_t x_zero;
     tosac_requant q; /* DOUBLE or SINGLE */
 } tosac_window;
-/* columns: TOSAC_COLUMNS windows, kernel_h * kernel_w * in_c bytes each; NULL where windows are one
+/* columns: TOSAC_COLUMNS windows, kernel_h * kernel_w * in_c elements each; NULL where windows are one
  * pixel, without padding, and stride_w is 1. */
 #define TOSAC_COLUMNS(isa) ((isa) == TOSAC_ISA_C ? 1 : (isa) == TOSAC_ISA_DSP ? 2 : 4)
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
@@ -270,6 +270,12 @@ void tosac_depthwise_s8(const tosac_window *p, const int8_t *x, const int8_t *w,
                         const int32_t *bias, int8_t *out);
 void tosac_depthwise_s4(const tosac_window *p, const int8_t *x, const uint8_t *w,
                         const int32_t *bias, int8_t *out, int8_t *unpacked);
+/* int16 without zero points; every sum fits 32 bits.  RESCALE of 48-bit sums by m and s is SINGLE by
+ * m * 2^16 and s + 16. */
+void tosac_conv2d_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
+                      const int32_t *bias, int16_t *out, int16_t *columns);
+void tosac_depthwise_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
+                         const int32_t *bias, int16_t *out);
 
 /* MATMUL: a [n, h, c], b [n, c, w], result [n, h, w]. */
 typedef struct tosac_matmul {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_simd.h -- the instructions that kernels of int8 use, by TOSAC_ISA. */
+/* tosac_simd.h -- the instructions that kernels use, by TOSAC_ISA. */
 #ifndef TOSAC_SIMD_H
 #define TOSAC_SIMD_H
 
@@ -22,6 +22,24 @@ static inline int16x2_t tosac_odd(uint32_t v)
     int16x2_t r;
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
     return r;
+}
+/* Two int16 from anywhere. */
+static inline int16x2_t tosac_two(const int16_t *p)
+{
+    uint32_t v;
+    memcpy(&v, p, sizeof v);
+    return (int16x2_t)v;
+}
+/* Four bytes as two pairs of int16. */
+typedef struct tosac_pairs {
+    int16x2_t low, high;
+} tosac_pairs;
+
+static inline tosac_pairs tosac_pairs_at(const int8_t *p)
+{
+    const uint32_t v = tosac_word(p), e = (uint32_t)tosac_even(v), o = (uint32_t)tosac_odd(v);
+    return (tosac_pairs){(int16x2_t)((e & 0xffffu) | o << 16),
+                         (int16x2_t)(e >> 16 | (o & 0xffff0000u))};
 }
 #endif
 
@@ -92,7 +110,7 @@ TOSAC_APART int32_t tosac_scale_near(int32_t v, const tosac_one *c)
 
 /* tosac_requantize of a sum: v m + 2^(s-1), and 2^30 or -2^30 by the sign of v, is all computed in
  * the upper half. */
-static inline int8_t tosac_requantize1(const tosac_requant *q, int32_t v, const tosac_one *c)
+static inline int32_t tosac_requantize1(const tosac_requant *q, int32_t v, const tosac_one *c)
 {
     if (c->far) {
         int32_t sign = (v >> 31) & c->twice;
@@ -102,7 +120,32 @@ static inline int8_t tosac_requantize1(const tosac_requant *q, int32_t v, const 
     } else {
         v = tosac_scale_near(v, c);
     }
-    return (int8_t)tosac_clip(v + q->zero, q->lo, q->hi);
+    return tosac_clip(v + q->zero, q->lo, q->hi);
+}
+
+/* Four channels of a depthwise convolution, or the last ones. */
+typedef struct tosac_sums {
+    int32_t v0, v1, v2, v3;
+} tosac_sums;
+
+typedef struct tosac_block {
+    const int8_t *w;
+    int32_t channels;
+    tosac_sums bias;
+    tosac_one by[4];
+} tosac_block;
+
+static inline tosac_block tosac_block_at(const tosac_window *p, const int8_t *w,
+                                         const int32_t *bias, int32_t c)
+{
+    tosac_block b = {.w = w + c, .channels = tosac_min(p->in_c - c, 4)};
+    int32_t start[4] = {0};
+    for (int32_t i = 0; i < b.channels; i++) {
+        start[i] = bias[c + i];
+        b.by[i] = tosac_one_of(&p->q, c + i);
+    }
+    b.bias = (tosac_sums){start[0], start[1], start[2], start[3]};
+    return b;
 }
 #endif
 
