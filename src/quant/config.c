@@ -201,7 +201,7 @@ tc_patch ti_patch_all(const tc_setting *setting)
 {
     uint32_t has =
         TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR |
-        TC_HAS_GROUP;
+        TC_HAS_GROUP | TC_HAS_STEP;
     if (setting->observer == TC_OBSERVER_fixed)
         has |= TC_HAS_FIXED;
     return (tc_patch){has, *setting};
@@ -251,6 +251,8 @@ tc_setting ti_setting_patched(tc_setting s, const tc_patch *patch)
         s.qmin = s.dtype == TC_i4 ? (s.group ? -8 : -7) : s.qmin;
         s.qmin = patch->has & TC_HAS_RANGE ? to->qmin : s.qmin;
     }
+    if (patch->has & TC_HAS_STEP)
+        s.step = to->step;
     if (patch->has & TC_HAS_OBSERVER)
         s.observer = to->observer;
     if (patch->has & TC_HAS_PERCENTILE)

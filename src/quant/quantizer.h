@@ -32,6 +32,9 @@ typedef enum tc_observer {
 #define TC_LEAST_SCALE 0x1p-80
 #define TC_SCALE_OF_ZERO 0x1p-24
 
+/* The largest `step`: codes of int8 would be -1, 0 and 1 with twice as much. */
+#define TC_MOST_STEP 64
+
 /* How one kind of value is quantized. */
 typedef struct tc_setting {
     tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; block scaled; none: left in float */
@@ -39,6 +42,7 @@ typedef struct tc_setting {
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
     int64_t group;        /* weights: a step per group of n input channels; 0: none */
+    double step;          /* weights: the scales times this, with as many fewer codes; 0: 1 */
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
@@ -69,6 +73,7 @@ enum {
     TC_HAS_FIXED = 1 << 6, /* scale and zero */
     TC_HAS_GROUP = 1 << 7,
     TC_HAS_PERCENTILE = 1 << 8,
+    TC_HAS_STEP = 1 << 9,
 };
 
 /* What an entry applies to; the later, the more specific. */
@@ -150,6 +155,11 @@ void ti_config_pack(tc_config *config);
 /* Weights of few codes: joint rounding pays for them, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
 bool ti_setting_few_codes(const tc_setting *weight);
+/* What a channel's scale is times that of its largest magnitude. */
+static inline double ti_setting_step(const tc_setting *weight)
+{
+    return weight->step > 1 ? weight->step : 1;
+}
 /* Block-scaled types as settings name them; TC_none: there is none of that name. */
 tc_dtype ti_block_named(const char *name);
 /* Whether operands are to be block scaled, all or some; the rest is float then. */
