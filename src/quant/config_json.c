@@ -417,7 +417,7 @@ tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
         return read_file(ctx, text, out);
     tc_status status = ti_usage(ctx, "'%s' is not a preset", text);
     ti_note(ctx, NULL,
-            "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
+            "presets are int8, int8xS, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
             "mxfp4 and mxint8; a file's name ends in .json");
     return status;
 }

@@ -134,7 +134,7 @@ tc_tensor ti_known_weights(const tc_config *config, const char *name, tc_tensor 
 /* Whether these codes are another program's. */
 bool ti_weights_are_known(const tc_config *config, const void *codes);
 
-/* text: a preset (int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
+/* text: a preset (int8, int8xS, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
@@ -152,8 +152,9 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
  * become codes of -15 .. 15, one scale for each channel; they compress to fewer bits there than the
  * multiples of groups, and are more accurate. */
 void ti_config_pack(tc_config *config);
-/* Weights of few codes: joint rounding pays for them, whatever the work. */
+/* Weights of few codes, or so many fewer by a step that joint rounding pays, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
+bool ti_config_needs_rounding(const tc_config *config);
 bool ti_setting_few_codes(const tc_setting *weight);
 /* What a channel's scale is times that of its largest magnitude. */
 static inline double ti_setting_step(const tc_setting *weight)

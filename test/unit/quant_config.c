@@ -231,8 +231,14 @@ static void steps(void)
                     &c) == TC_OK);
     CHECK(ti_setting_step(&c.global.weight) == 4 && c.global.weight.qmax == 127);
     CHECK(ti_setting_step(&(tc_setting){0}) == 1);
+    CHECK(ti_config_needs_rounding(&c) && !ti_config_few_codes(&c));
     tc_scheme of_a = ti_config_scheme(&c, &a, NULL, &level),
               of_b = ti_config_scheme(&c, &b, NULL, &level);
+    CHECK(ti_config_preset("int8x4", &c) && ti_setting_step(&c.global.weight) == 4 &&
+          c.small8 > 0 && ti_config_preset("int8x1.5", &c));
+    CHECK(ti_config_preset("int8", &c) && !ti_config_needs_rounding(&c));
+    CHECK(!ti_config_preset("int8x", &c) && !ti_config_preset("int8x0.5", &c) &&
+          !ti_config_preset("int8x65", &c) && !ti_config_preset("int8xnan", &c));
     CHECK(ti_setting_step(&of_a.weight) == 2 && ti_setting_step(&of_b.weight) == 1);
     tc_ctx_free(ctx);
 }
