@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* goal_search.c -- see goal_search.h.
  *
- * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, where
+ * weights are coded also of coarser steps, 16 bits
  * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
  * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
  * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
@@ -30,27 +31,32 @@ typedef struct rung {
     int four;      /* percent */
     double cycles; /* percent; WITHIN: as many as the goal leaves */
     int64_t wide;
+    bool coded; /* only where the stream of weights is coded: fewer codes are fewer bytes there */
 } rung;
 
 enum { WITHIN = -1 };
 
 static const rung rungs[] = {
-    {"int8", "int8", 0, 0, 0},
-    {"a8w4", "a8w4", 0, 0, 0},
-    {"a8, w4 in 95 %", "a8w4", 95, 0, 0},
-    {"a8, w4 in 80 %", "a8w4", 80, 0, 0},
-    {"a8, w4 in 50 %", "a8w4", 50, 0, 0},
-    {"int8+16:2%", "int8", 0, 2, 2},
-    {"int8+16:5%", "int8", 0, 5, 4},
-    {"int8+16:10%", "int8", 0, 10, 8},
-    {"int8+16:20%", "int8", 0, 20, 16},
-    {"int8+16:40%", "int8", 0, 40, 32},
-    {"int8+16:64", "int8+16:64", 0, 0, 0},
-    {"a16w8", "a16w8", 0, 0, 0},
-    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0},
-    {"int8+16, what fits", "int8", 0, WITHIN, 0},
+    {"int8", "int8", 0, 0, 0, false},
+    {"int8x2", "int8x2", 0, 0, 0, true},
+    {"int8x4", "int8x4", 0, 0, 0, true},
+    {"int8x6", "int8x6", 0, 0, 0, true},
+    {"int8x8", "int8x8", 0, 0, 0, true},
+    {"a8w4", "a8w4", 0, 0, 0, false},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, false},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, false},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, false},
+    {"int8+16:2%", "int8", 0, 2, 2, false},
+    {"int8+16:5%", "int8", 0, 5, 4, false},
+    {"int8+16:10%", "int8", 0, 10, 8, false},
+    {"int8+16:20%", "int8", 0, 20, 16, false},
+    {"int8+16:40%", "int8", 0, 40, 32, false},
+    {"int8+16:64", "int8+16:64", 0, 0, 0, false},
+    {"a16w8", "a16w8", 0, 0, 0, false},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, false},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0, false},
 };
-enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13 }; /* among them */
+enum { PLAIN = 0, FEWER = 1, WIDER = 9, WIDEST = 15, FITTING = 17 }; /* among them */
 
 bool ti_goal_asks(const tc_goal *g)
 {
@@ -222,7 +228,7 @@ static tc_status step(search *s, size_t which, bool *met)
 {
     size_t n = s->n;
     *met = false;
-    if (n && now() >= s->end)
+    if ((n && now() >= s->end) || (rungs[which].coded && !s->prices))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
     bool known = n && s->prices && s->row[0].cycles > 0;

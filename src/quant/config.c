@@ -85,6 +85,13 @@ static bool percent(const char *name, const char *prefix, double *out)
            ti_text_to_f64((tc_str){name + skip, n - skip - 1}, out) && *out > 0 && *out <= 10000;
 }
 
+/* The S of "int8xS". */
+static bool stepped(const char *name, double *out)
+{
+    return ti_text_starts(name, "int8x") && ti_text_to_f64(ti_str_of(name + 5), out) &&
+           *out >= 1 && *out <= TC_MOST_STEP;
+}
+
 static const struct {
     const char *name;
     tc_dtype dtype;
@@ -142,11 +149,15 @@ bool ti_config_has_blocks(const tc_config *c) { return names(c, true); }
 bool ti_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
-    double cycles = 0;
+    double cycles = 0, step = 1;
     if (ti_text_eq(name, "int8") || percent(name, "int8+16:", &cycles) ||
         counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
-    else if (ti_text_eq(name, "best")) {
+    else if (stepped(name, &step)) {
+        *out = usual(act8, weight8);
+        out->global.weight.step = step;
+        out->small8 = SMALL8;
+    } else if (ti_text_eq(name, "best")) {
         *out = usual(act8, weight8);
         out->thorough = true;
     } else if (ti_text_eq(name, "a16w8"))
@@ -195,13 +206,21 @@ bool ti_config_few_codes(const tc_config *c)
     return few;
 }
 
+bool ti_config_needs_rounding(const tc_config *c)
+{
+    bool coarse = ti_setting_step(&c->global.weight) > 1;
+    for (size_t i = 0; i < c->n_entry; i++)
+        coarse = coarse || (c->entry[i].weight.has & TC_HAS_STEP && c->entry[i].weight.to.step > 1);
+    return coarse || ti_config_few_codes(c);
+}
+
 /* ---- patches ---- */
 
 tc_patch ti_patch_all(const tc_setting *setting)
 {
     uint32_t has =
         TC_HAS_DTYPE | TC_HAS_RANGE | TC_HAS_SYMMETRIC | TC_HAS_PER_CHANNEL | TC_HAS_FLOOR |
-        TC_HAS_GROUP;
+        TC_HAS_GROUP | TC_HAS_STEP;
     if (setting->observer == TC_OBSERVER_fixed)
         has |= TC_HAS_FIXED;
     return (tc_patch){has, *setting};
@@ -251,6 +270,8 @@ tc_setting ti_setting_patched(tc_setting s, const tc_patch *patch)
         s.qmin = s.dtype == TC_i4 ? (s.group ? -8 : -7) : s.qmin;
         s.qmin = patch->has & TC_HAS_RANGE ? to->qmin : s.qmin;
     }
+    if (patch->has & TC_HAS_STEP)
+        s.step = to->step;
     if (patch->has & TC_HAS_OBSERVER)
         s.observer = to->observer;
     if (patch->has & TC_HAS_PERCENTILE)

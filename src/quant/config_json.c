@@ -103,6 +103,14 @@ static tc_status read_group(reader *r, const char *key, const tc_json *value, tc
     return TC_OK;
 }
 
+static tc_status read_step(reader *r, const char *key, const tc_json *value, tc_patch *out)
+{
+    if (!ti_json_f64(value, &out->to.step) || !(out->to.step >= 1) || out->to.step > TC_MOST_STEP)
+        return wants(r, key, "a number of 1 to 64");
+    out->has |= TC_HAS_STEP;
+    return TC_OK;
+}
+
 static tc_status read_flag(reader *r, const char *key, const tc_json *value, tc_patch *out)
 {
     bool symmetric = ti_text_eq(key, "symmetric");
@@ -159,11 +167,11 @@ static const struct {
     {"dtype", read_dtype},       {"qmin", read_code},        {"qmax", read_code},
     {"symmetric", read_flag},    {"per_channel", read_flag}, {"observer", read_observer},
     {"percentile", read_number}, {"eps", read_number},       {"scale", read_number},
-    {"zero_point", read_zero},   {"group", read_group},
+    {"zero_point", read_zero},   {"group", read_group},      {"step", read_step},
 };
 static const char *const field_names[] = {"dtype",       "qmin",      "qmax",       "symmetric",
                                           "per_channel", "observer",  "percentile", "eps",
-                                          "scale",       "zero_point", "group"};
+                                          "scale",       "zero_point", "group",     "step"};
 _Static_assert(TC_COUNT(fields) == TC_COUNT(field_names), "the same fields");
 
 static tc_status read_field(reader *r, const char *key, const tc_json *value, tc_patch *out)
@@ -194,6 +202,8 @@ static tc_status check_patch(reader *r, const char *what, const tc_patch *p, con
     TC_TRY(check_dtype(r, what, p));
     if (ti_text_eq(what, "weights") && p->has & TC_HAS_FIXED)
         return BAD(r, "weights cannot have a fixed scale: it follows from their values");
+    if (!ti_text_eq(what, "weights") && p->has & TC_HAS_STEP)
+        return BAD(r, "'step' is for weights; '%s' has 'scale'", what);
     if (ti_json_get(object, "zero_point") && !(p->has & TC_HAS_FIXED))
         return BAD(r, "'zero_point' without 'scale'");
     if (p->has & TC_HAS_FIXED) {
@@ -407,7 +417,7 @@ tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
         return read_file(ctx, text, out);
     tc_status status = ti_usage(ctx, "'%s' is not a preset", text);
     ti_note(ctx, NULL,
-            "presets are int8, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
+            "presets are int8, int8xS, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
             "mxfp4 and mxint8; a file's name ends in .json");
     return status;
 }

@@ -50,7 +50,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 {
     const tc_config *c = t->request->config;
     return c->correct_bias && c->round_weights &&
-           (ti_config_few_codes(c) || c->thorough || rounding_work(typed) < QUICK);
+           (ti_config_needs_rounding(c) || c->thorough || rounding_work(typed) < QUICK);
 }
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)

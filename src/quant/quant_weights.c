@@ -4,6 +4,7 @@
  *   weights   s[c] = largest magnitude of channel c / qmax                zero 0
  *             with observer mse: the s[c] of the least squared error
  *             in groups of input channels: see weight_grid.c
+ *             times `step`: fewer codes, which a coded stream holds in fewer bits
  *   bias      s[c] = s_input * s_weight[c], 32 bits (48 for 16-bit input)  zero 0
  *   others    their own range; next to scores, the scores' domain
  *
@@ -144,7 +145,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
     ti_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros may have any scale */
         float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
-        scale[c] = fmax((double)(m / (float)ti_lattice_top(s)),
+        scale[c] = fmax((double)(m / (float)ti_lattice_top(s) * (float)ti_setting_step(s)),
                         (double)(float)s->floor);
         for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
             scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));

@@ -347,7 +347,7 @@ static tc_status foresee(tc_ctx *ctx, tc_module *asked, const tc_quant_request *
     tc_module *typed = ti_module_copy(asked);
     silent.quiet = true;
     silent.thorough = false;
-    silent.round_weights = silent.round_weights && ti_config_few_codes(&silent);
+    silent.round_weights = silent.round_weights && ti_config_needs_rounding(&silent);
     r.config = &silent;
     r.samples = *request->learned;
     r.learned = NULL;

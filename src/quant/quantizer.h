@@ -32,6 +32,9 @@ typedef enum tc_observer {
 #define TC_LEAST_SCALE 0x1p-80
 #define TC_SCALE_OF_ZERO 0x1p-24
 
+/* The largest `step`: codes of int8 would be -1, 0 and 1 with twice as much. */
+#define TC_MOST_STEP 64
+
 /* How one kind of value is quantized. */
 typedef struct tc_setting {
     tc_dtype dtype;       /* i8, i16, u8; weights: i8, i4; block scaled; none: left in float */
@@ -39,6 +42,7 @@ typedef struct tc_setting {
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
     int64_t group;        /* weights: a step per group of n input channels; 0: none */
+    double step;          /* weights: the scales times this, with as many fewer codes; 0: 1 */
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
@@ -69,6 +73,7 @@ enum {
     TC_HAS_FIXED = 1 << 6, /* scale and zero */
     TC_HAS_GROUP = 1 << 7,
     TC_HAS_PERCENTILE = 1 << 8,
+    TC_HAS_STEP = 1 << 9,
 };
 
 /* What an entry applies to; the later, the more specific. */
@@ -129,7 +134,7 @@ tc_tensor ti_known_weights(const tc_config *config, const char *name, tc_tensor 
 /* Whether these codes are another program's. */
 bool ti_weights_are_known(const tc_config *config, const void *codes);
 
-/* text: a preset (int8, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
+/* text: a preset (int8, int8xS, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
@@ -147,9 +152,15 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
  * become codes of -15 .. 15, one scale for each channel; they compress to fewer bits there than the
  * multiples of groups, and are more accurate. */
 void ti_config_pack(tc_config *config);
-/* Weights of few codes: joint rounding pays for them, whatever the work. */
+/* Weights of few codes, or so many fewer by a step that joint rounding pays, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
+bool ti_config_needs_rounding(const tc_config *config);
 bool ti_setting_few_codes(const tc_setting *weight);
+/* What a channel's scale is times that of its largest magnitude. */
+static inline double ti_setting_step(const tc_setting *weight)
+{
+    return weight->step > 1 ? weight->step : 1;
+}
 /* Block-scaled types as settings name them; TC_none: there is none of that name. */
 tc_dtype ti_block_named(const char *name);
 /* Whether operands are to be block scaled, all or some; the rest is float then. */

@@ -169,7 +169,7 @@ static bool same_setting(const tc_setting *a, const tc_setting *b)
     return a->dtype == b->dtype && a->qmin == b->qmin && a->qmax == b->qmax &&
            a->symmetric == b->symmetric && a->per_channel == b->per_channel &&
            a->group == b->group && a->observer == b->observer && a->percentile == b->percentile &&
-           a->floor == b->floor;
+           a->floor == b->floor && ti_setting_step(a) == ti_setting_step(b);
 }
 
 /* Each key with no more than it needs changes what it names, and nothing else. */
@@ -180,6 +180,7 @@ static void alone(void)
         "{\"activations\": {\"qmin\": -128, \"qmax\": 127}}", "{\"observer\": \"mse\"}",
         "{\"activations\": {\"observer\": \"mse\"}}", "{\"weights\": {\"dtype\": \"int8\"}}",
         "{\"weights\": {\"per_channel\": true}}", "{\"weights\": {\"group\": 0}}",
+        "{\"weights\": {\"step\": 1}}",
         "{\"weights\": {\"symmetric\": true}}", "{\"weights\": {\"observer\": \"minmax\"}}",
         "{\"preset\": \"a8w4\", \"weights\": {\"dtype\": \"int8\"}}",
         "{\"preset\": \"a8w4:32\", \"weights\": {\"dtype\": \"int8\"}}",
@@ -217,6 +218,31 @@ static void alone(void)
     tc_ctx_free(ctx);
 }
 
+/* An entry's step is its own; another preset for the node has none. */
+static void steps(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_config c;
+    tc_level level;
+    tc_loc a = {.node = "a"}, b = {.node = "b"};
+    CHECK(from_json(ctx,
+                    "{\"weights\": {\"step\": 4}, \"nodes\": {\"a\": {\"weights\": {\"step\": 2}},"
+                    " \"b\": \"int8\"}}",
+                    &c) == TC_OK);
+    CHECK(ti_setting_step(&c.global.weight) == 4 && c.global.weight.qmax == 127);
+    CHECK(ti_setting_step(&(tc_setting){0}) == 1);
+    CHECK(ti_config_needs_rounding(&c) && !ti_config_few_codes(&c));
+    tc_scheme of_a = ti_config_scheme(&c, &a, NULL, &level),
+              of_b = ti_config_scheme(&c, &b, NULL, &level);
+    CHECK(ti_config_preset("int8x4", &c) && ti_setting_step(&c.global.weight) == 4 &&
+          c.small8 > 0 && ti_config_preset("int8x1.5", &c));
+    CHECK(ti_config_preset("int8", &c) && !ti_config_needs_rounding(&c));
+    CHECK(!ti_config_preset("int8x", &c) && !ti_config_preset("int8x0.5", &c) &&
+          !ti_config_preset("int8x65", &c) && !ti_config_preset("int8xnan", &c));
+    CHECK(ti_setting_step(&of_a.weight) == 2 && ti_setting_step(&of_b.weight) == 1);
+    tc_ctx_free(ctx);
+}
+
 static void mistakes(void)
 {
     CHECK(turned_down("{\"observer\": \"fixed\"}", "needs a 'scale'"));
@@ -224,6 +250,9 @@ static void mistakes(void)
                       "only the observer 'percentile' takes it"));
     CHECK(turned_down("{\"nodes\": {\"n\": {\"weights\": {\"scale\": 1}}}}",
                       "weights cannot have a fixed scale"));
+    CHECK(turned_down("{\"weights\": {\"step\": 0.5}}", "a number of 1 to 64"));
+    CHECK(turned_down("{\"weights\": {\"step\": 65}}", "a number of 1 to 64"));
+    CHECK(turned_down("{\"activations\": {\"step\": 2}}", "'step' is for weights"));
     CHECK(turned_down("{\"observers\": \"mse\"}", "the nearest is 'observer'"));
     CHECK(turned_down("{\"observer\": \"minmx\"}", "the nearest is 'minmax'"));
     CHECK(turned_down("{\"preset\": \"int9\"}", "the nearest is 'int8'"));
@@ -347,6 +376,7 @@ int main(void)
     precedence();
     patches();
     alone();
+    steps();
     mistakes();
     about_nothing();
     small_layers();
