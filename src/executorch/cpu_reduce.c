@@ -79,7 +79,7 @@ bool ti_cpu_form_cumprod(tc_build *m)
     return ti_cpu_done(m, ti_b_cat(m, axis, row, (int)n));
 }
 
-/* How many of the boundaries are below x, or not above it. */
+/* How many of the boundaries are below x, or not above it; all of them where x is NaN. */
 bool ti_cpu_form_bucketize(tc_build *m)
 {
     const tc_attr_bucketize *a = m->node->attr;
@@ -90,7 +90,8 @@ bool ti_cpu_form_bucketize(tc_build *m)
     memcpy(dim, t->dim, sizeof dim);
     dim[t->rank] = 1;
     tc_val x = ti_b_reshape(m, ti_b_in(m, 0), t->rank + 1, dim);
-    tc_val past = ti_b_binary(m, a->right ? TC_OP_ge : TC_OP_gt, x, ti_b_in(m, 1));
+    tc_val before = ti_b_binary(m, a->right ? TC_OP_lt : TC_OP_le, x, ti_b_in(m, 1));
+    tc_val past = ti_b_logical_not(m, before);
     return ti_cpu_done(m, ti_b_sum(m, past, ti_ints_copy(&m->ctx->arena, &last, 1), false));
 }
 
