@@ -144,7 +144,8 @@ def test_exit_codes_are_the_tables():
 def test_every_verb_has_a_page_and_a_schema():
     for verb in table()["verbs"]:
         assert (TOP / "share" / f"tosac-{verb['name']}.1").exists()
-        assert (TOP / "doc" / "schema" / f"{verb['name']}.json").exists(), verb["name"]
+        if verb["name"] != "emulate":  # what it prints is the firmware's; its refusals are messages.json
+            assert (TOP / "doc" / "schema" / f"{verb['name']}.json").exists(), verb["name"]
 
 
 # ---- terminals ----
