@@ -5,7 +5,7 @@
   vela-table.py [--tosac build/tosac] [--on CASE,...] [--rows FILE.json] FILE.tflite...      Vela is wanted in PATH
 
 CASE: MACHINE:KIND, KIND one of sram, flash, dram.  <: less than Vela's beyond the band; bold: more beyond it; else a tie.  -: one of them leaves operators of the
-file to the CPU, or takes more than 900 s.  --rows: figures that are there are not made again, new ones are added.  Exit 1 where a stream of ours is dearer beyond the band.
+file to the CPU, or takes more than 900 s.  --rows: figures that are there are not made again, new ones are added.  Exit 1 where a stream of ours is more expensive beyond the band.
 """
 import argparse
 import glob

@@ -55,6 +55,24 @@ static int32_t is_guarded(const int8_t *room, int32_t bytes)
     return good;
 }
 
+/* The same window for tosac_conv_any, but for types. */
+static tosac_conv window_of(const tosac_window *p, int32_t depthwise)
+{
+    return (tosac_conv){.batches = p->batches,
+                        .in = {1, p->in_h, p->in_w},
+                        .in_c = p->in_c,
+                        .out = {1, p->out_h, p->out_w},
+                        .out_c = p->out_c,
+                        .kernel = {1, p->kernel_h, p->kernel_w},
+                        .stride = {1, p->stride_h, p->stride_w},
+                        .before = {0, p->top, p->left},
+                        .dilation = {1, p->dilation_h, p->dilation_w},
+                        .x_zero = p->x_zero,
+                        .bias_step = 1,
+                        .depthwise = (uint8_t)depthwise,
+                        .q = p->q};
+}
+
 /* 1: equal, 0: not; -1: too large, or no place for a window. */
 static int32_t try_shape(void)
 {
@@ -98,23 +116,10 @@ static int32_t try_shape(void)
                           .zero = draw(-128, 127),
                           .lo = draw(0, 1) ? -128 : draw(-128, 0),
                           .hi = draw(0, 1) ? 127 : draw(1, 127)};
-    const tosac_conv any = {.batches = p.batches,
-                            .in = {1, p.in_h, p.in_w},
-                            .in_c = p.in_c,
-                            .out = {1, p.out_h, p.out_w},
-                            .out_c = p.out_c,
-                            .kernel = {1, p.kernel_h, p.kernel_w},
-                            .stride = {1, p.stride_h, p.stride_w},
-                            .before = {0, p.top, p.left},
-                            .dilation = {1, p.dilation_h, p.dilation_w},
-                            .x_zero = p.x_zero,
-                            .bias_step = 1,
-                            .depthwise = (uint8_t)depthwise,
-                            .x = TOSAC_I8,
-                            .w = four ? TOSAC_I4 : TOSAC_I8,
-                            .bias = TOSAC_I32,
-                            .result = TOSAC_I8,
-                            .q = p.q};
+    tosac_conv any = window_of(&p, depthwise);
+    any.x = any.result = TOSAC_I8;
+    any.w = four ? TOSAC_I4 : TOSAC_I8;
+    any.bias = TOSAC_I32;
     if (four)
         tosac_conv_any(&any, x, packed, bias, want);
     else
@@ -281,22 +286,10 @@ static int32_t try_quick16(void)
                           .rounding = TOSAC_SINGLE,
                           .lo = draw(0, 1) ? -32768 : draw(-32768, 0),
                           .hi = draw(0, 1) ? 32767 : draw(1, 32767)};
-    tosac_conv any = {.batches = p.batches,
-                      .in = {1, p.in_h, p.in_w},
-                      .in_c = p.in_c,
-                      .out = {1, p.out_h, p.out_w},
-                      .out_c = p.out_c,
-                      .kernel = {1, p.kernel_h, p.kernel_w},
-                      .stride = {1, p.stride_h, p.stride_w},
-                      .before = {0, p.top, p.left},
-                      .dilation = {1, p.dilation_h, p.dilation_w},
-                      .bias_step = 1,
-                      .depthwise = (uint8_t)depthwise,
-                      .x = TOSAC_I16,
-                      .w = TOSAC_I8,
-                      .bias = TOSAC_I48,
-                      .result = TOSAC_I16,
-                      .q = p.q};
+    tosac_conv any = window_of(&p, depthwise);
+    any.x = any.result = TOSAC_I16;
+    any.w = TOSAC_I8;
+    any.bias = TOSAC_I48;
     any.q.multiplier = wide;
     any.q.shift = wide_shift;
     any.q.rounding = TOSAC_WIDE;

@@ -191,25 +191,11 @@ class Windows(OutputStage):
                         else (128 if sparse and bits == 8 else 64)
                     )
                 )
-                gen = list(
-                    order_u85(
-                        OC,
-                        kh,
-                        kw,
-                        IC,
-                        blk,
-                        ibd,
-                        mode,
-                        bits,
-                        d,
-                        s,
-                        oud,
-                        self.macs,
-                        sparse,
-                        self.cores,
-                        core,
-                    )
-                )
+                def order(which):
+                    rest = (blk, ibd, mode, bits, d, s, oud, self.macs, sparse, self.cores, which)
+                    return list(order_u85(OC, kh, kw, IC, *rest))
+
+                gen = order(core)
                 if (
                     fmt & 1 and self.cores > 1
                 ):  # fast format: one stream, the cores' sequences interleaved in weight blocks
@@ -221,28 +207,7 @@ class Windows(OutputStage):
                         * ((5 if bits == 8 and not sparse else 10) if part else 1)
                         // self.cores
                     )
-                    g = [gen] + [
-                        list(
-                            order_u85(
-                                OC,
-                                kh,
-                                kw,
-                                IC,
-                                blk,
-                                ibd,
-                                mode,
-                                bits,
-                                d,
-                                s,
-                                oud,
-                                self.macs,
-                                sparse,
-                                self.cores,
-                                c,
-                            )
-                        )
-                        for c in range(1, self.cores)
-                    ]
+                    g = [gen] + [order(c) for c in range(1, self.cores)]
                     gen = [
                         x
                         for i in range(0, max(map(len, g)), n_)

@@ -88,7 +88,7 @@ static void multiply(tc_npu_time *t, double n)
     }
 }
 
-/* All but the first slice comes while those before are computed.  They take turns in two places: the
+/* All but the first slice comes while those before are computed.  They alternate between two places: the
  * copy of a slice begins when the one two before it has ended, so that two of them take a copy, its
  * latency and a slice at least. */
 static double with_copies(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
