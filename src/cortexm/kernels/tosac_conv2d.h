@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosac_conv2d.h -- CONV2D and fully connected layers of `element` by int8 weights: all but the
- * products, which the file that includes it has by the instructions of its core.
+ * loads, and MVE's products, which the file that includes it has.
  *
  * The pixels of a window are copied to a column, unless they are contiguous; a column times the
  * rows of the weights is a pixel of the result.  Pixels outside the image are x_zero, which the
@@ -65,7 +65,64 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 
 #else
 
-#if TOSAC_ISA == TOSAC_ISA_C
+#if TOSAC_ISA == TOSAC_ISA_DSP
+
+/* Two columns times two rows, four elements of each at a time. */
+static inline void products(const element *x, const int8_t *w, int32_t k, int32_t bias0,
+                            int32_t bias1, int32_t sum[4])
+{
+    int32_t a00 = bias0, a01 = bias0, a10 = bias1, a11 = bias1;
+    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
+        const tosac_pairs v = weights(w), u = weights(w + k);
+        tosac_pairs p = elements(x);
+        a00 = __smlad(v.high, p.high, __smlad(v.low, p.low, a00));
+        a10 = __smlad(u.high, p.high, __smlad(u.low, p.low, a10));
+        p = elements(x + k);
+        a01 = __smlad(v.high, p.high, __smlad(v.low, p.low, a01));
+        a11 = __smlad(u.high, p.high, __smlad(u.low, p.low, a11));
+    }
+    for (int32_t n = k & 3; n > 0; n--, w++, x++) {
+        a00 = tosac_add(a00, w[0] * x[0]), a01 = tosac_add(a01, w[0] * x[k]);
+        a10 = tosac_add(a10, w[k] * x[0]), a11 = tosac_add(a11, w[k] * x[k]);
+    }
+    sum[0] = a00, sum[1] = a01, sum[2] = a10, sum[3] = a11;
+}
+
+static inline int32_t product(const element *x, const int8_t *w, int32_t k, int32_t sum)
+{
+    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
+        const tosac_pairs v = weights(w), p = elements(x);
+        sum = __smlad(v.high, p.high, __smlad(v.low, p.low, sum));
+    }
+    for (int32_t n = k & 3; n > 0; n--)
+        sum = tosac_add(sum, *x++ * *w++);
+    return sum;
+}
+
+/* One column times four rows. */
+static inline void fan(const element *x, const int8_t *w, int32_t k, int32_t sum[4])
+{
+    int32_t a0 = sum[0], a1 = sum[1], a2 = sum[2], a3 = sum[3];
+    const int8_t *w2 = w + 2 * k;
+    for (const element *end = x + (k & ~3); x < end; x += 4, w += 4, w2 += 4) {
+        const tosac_pairs p = elements(x);
+        tosac_pairs v = weights(w);
+        a0 = __smlad(v.high, p.high, __smlad(v.low, p.low, a0));
+        v = weights(w + k);
+        a1 = __smlad(v.high, p.high, __smlad(v.low, p.low, a1));
+        v = weights(w2);
+        a2 = __smlad(v.high, p.high, __smlad(v.low, p.low, a2));
+        v = weights(w2 + k);
+        a3 = __smlad(v.high, p.high, __smlad(v.low, p.low, a3));
+    }
+    for (int32_t n = k & 3; n > 0; n--, x++, w++, w2++) {
+        a0 = tosac_add(a0, w[0] * x[0]), a1 = tosac_add(a1, w[k] * x[0]);
+        a2 = tosac_add(a2, w2[0] * x[0]), a3 = tosac_add(a3, w2[k] * x[0]);
+    }
+    sum[0] = a0, sum[1] = a1, sum[2] = a2, sum[3] = a3;
+}
+
+#else
 
 static inline int32_t product(const element *x, const int8_t *w, int32_t k, int32_t bias)
 {

@@ -46,60 +46,11 @@ static inline int32x4_t products(const int16_t *x, const int8_t *w0, const int8_
 
 #elif TOSAC_ISA == TOSAC_ISA_DSP
 
-/* Two columns times two rows, four elements of each at a time. */
-static inline void products(const int16_t *x, const int8_t *w, int32_t k, int32_t bias0,
-                            int32_t bias1, int32_t sum[4])
+TOSAC_INLINE tosac_pairs elements(const int16_t *x)
 {
-    int32_t a00 = bias0, a01 = bias0, a10 = bias1, a11 = bias1;
-    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
-        const tosac_pairs v = tosac_pairs_at(w), u = tosac_pairs_at(w + k);
-        int16x2_t a = tosac_two(x), b = tosac_two(x + 2);
-        a00 = __smlad(v.high, b, __smlad(v.low, a, a00));
-        a10 = __smlad(u.high, b, __smlad(u.low, a, a10));
-        a = tosac_two(x + k), b = tosac_two(x + k + 2);
-        a01 = __smlad(v.high, b, __smlad(v.low, a, a01));
-        a11 = __smlad(u.high, b, __smlad(u.low, a, a11));
-    }
-    for (int32_t n = k & 3; n > 0; n--, w++, x++) {
-        a00 = tosac_add(a00, w[0] * x[0]), a01 = tosac_add(a01, w[0] * x[k]);
-        a10 = tosac_add(a10, w[k] * x[0]), a11 = tosac_add(a11, w[k] * x[k]);
-    }
-    sum[0] = a00, sum[1] = a01, sum[2] = a10, sum[3] = a11;
+    return (tosac_pairs){tosac_two(x), tosac_two(x + 2)};
 }
-
-static inline int32_t product(const int16_t *x, const int8_t *w, int32_t k, int32_t sum)
-{
-    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
-        const tosac_pairs v = tosac_pairs_at(w);
-        sum = __smlad(v.high, tosac_two(x + 2), __smlad(v.low, tosac_two(x), sum));
-    }
-    for (int32_t n = k & 3; n > 0; n--)
-        sum = tosac_add(sum, *x++ * *w++);
-    return sum;
-}
-
-/* One column times four rows. */
-static inline void fan(const int16_t *x, const int8_t *w, int32_t k, int32_t sum[4])
-{
-    int32_t a0 = sum[0], a1 = sum[1], a2 = sum[2], a3 = sum[3];
-    const int8_t *w2 = w + 2 * k;
-    for (const int16_t *end = x + (k & ~3); x < end; x += 4, w += 4, w2 += 4) {
-        const int16x2_t a = tosac_two(x), b = tosac_two(x + 2);
-        tosac_pairs v = tosac_pairs_at(w);
-        a0 = __smlad(v.high, b, __smlad(v.low, a, a0));
-        v = tosac_pairs_at(w + k);
-        a1 = __smlad(v.high, b, __smlad(v.low, a, a1));
-        v = tosac_pairs_at(w2);
-        a2 = __smlad(v.high, b, __smlad(v.low, a, a2));
-        v = tosac_pairs_at(w2 + k);
-        a3 = __smlad(v.high, b, __smlad(v.low, a, a3));
-    }
-    for (int32_t n = k & 3; n > 0; n--, x++, w++, w2++) {
-        a0 = tosac_add(a0, w[0] * x[0]), a1 = tosac_add(a1, w[k] * x[0]);
-        a2 = tosac_add(a2, w2[0] * x[0]), a3 = tosac_add(a3, w2[k] * x[0]);
-    }
-    sum[0] = a0, sum[1] = a1, sum[2] = a2, sum[3] = a3;
-}
+TOSAC_INLINE tosac_pairs weights(const int8_t *w) { return tosac_pairs_at(w); }
 
 #endif
 

@@ -45,66 +45,13 @@ static inline int32x4_t products(const int8_t *x, const int8_t *w0, const int8_t
 
 #elif TOSAC_ISA == TOSAC_ISA_DSP
 
-/* Two columns times two rows, four bytes of each at a time. */
-static inline void products(const int8_t *x, const int8_t *w, int32_t k, int32_t bias0,
-                            int32_t bias1, int32_t sum[4])
+/* Bytes 0 and 2, 1 and 3, of both. */
+TOSAC_INLINE tosac_pairs elements(const int8_t *x)
 {
-    int32_t a00 = bias0, a01 = bias0, a10 = bias1, a11 = bias1;
-    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
-        uint32_t v = tosac_word(w);
-        int16x2_t e0 = tosac_even(v), o0 = tosac_odd(v), e, o;
-        v = tosac_word(w + k);
-        int16x2_t e1 = tosac_even(v), o1 = tosac_odd(v);
-        v = tosac_word(x);
-        e = tosac_even(v), o = tosac_odd(v);
-        a00 = __smlad(o0, o, __smlad(e0, e, a00));
-        a10 = __smlad(o1, o, __smlad(e1, e, a10));
-        v = tosac_word(x + k);
-        e = tosac_even(v), o = tosac_odd(v);
-        a01 = __smlad(o0, o, __smlad(e0, e, a01));
-        a11 = __smlad(o1, o, __smlad(e1, e, a11));
-    }
-    for (int32_t n = k & 3; n > 0; n--, w++, x++) {
-        a00 += w[0] * x[0], a01 += w[0] * x[k];
-        a10 += w[k] * x[0], a11 += w[k] * x[k];
-    }
-    sum[0] = a00, sum[1] = a01, sum[2] = a10, sum[3] = a11;
+    const uint32_t v = tosac_word(x);
+    return (tosac_pairs){tosac_even(v), tosac_odd(v)};
 }
-
-static inline int32_t product(const int8_t *x, const int8_t *w, int32_t k, int32_t sum)
-{
-    for (const int8_t *end = w + (k & ~3); w < end; w += 4, x += 4) {
-        uint32_t a = tosac_word(x), b = tosac_word(w);
-        sum = __smlad(tosac_even(a), tosac_even(b), sum);
-        sum = __smlad(tosac_odd(a), tosac_odd(b), sum);
-    }
-    for (int32_t n = k & 3; n > 0; n--)
-        sum += *x++ * *w++;
-    return sum;
-}
-
-/* One column times four rows. */
-static inline void fan(const int8_t *x, const int8_t *w, int32_t k, int32_t sum[4])
-{
-    int32_t a0 = sum[0], a1 = sum[1], a2 = sum[2], a3 = sum[3];
-    const int8_t *w2 = w + 2 * k;
-    for (const int8_t *end = x + (k & ~3); x < end; x += 4, w += 4, w2 += 4) {
-        uint32_t v = tosac_word(x), r = tosac_word(w);
-        int16x2_t e = tosac_even(v), o = tosac_odd(v);
-        a0 = __smlad(tosac_odd(r), o, __smlad(tosac_even(r), e, a0));
-        r = tosac_word(w + k);
-        a1 = __smlad(tosac_odd(r), o, __smlad(tosac_even(r), e, a1));
-        r = tosac_word(w2);
-        a2 = __smlad(tosac_odd(r), o, __smlad(tosac_even(r), e, a2));
-        r = tosac_word(w2 + k);
-        a3 = __smlad(tosac_odd(r), o, __smlad(tosac_even(r), e, a3));
-    }
-    for (int32_t n = k & 3; n > 0; n--, x++, w++, w2++) {
-        a0 += w[0] * x[0], a1 += w[k] * x[0];
-        a2 += w2[0] * x[0], a3 += w2[k] * x[0];
-    }
-    sum[0] = a0, sum[1] = a1, sum[2] = a2, sum[3] = a3;
-}
+TOSAC_INLINE tosac_pairs weights(const int8_t *w) { return elements(w); }
 
 #endif
 

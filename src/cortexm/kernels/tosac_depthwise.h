@@ -6,6 +6,32 @@
  * Some channels at a time over the whole image.  A window's taps are rows y0 .. y1 and columns
  * x0 .. x1 inside the image, and others outside, which count as x_zero. */
 
+#if TOSAC_ISA == TOSAC_ISA_C
+
+typedef tosac_sums values;
+
+TOSAC_INLINE values fill(int32_t v) { return (values){v, v, v, v}; }
+TOSAC_INLINE values load(const element *p) { return (values){p[0], p[1], p[2], p[3]}; }
+TOSAC_INLINE values weights(const int8_t *p) { return (values){p[0], p[1], p[2], p[3]}; }
+TOSAC_INLINE values load_some(const element *p, const block *b)
+{
+    const int32_t n = b->channels;
+    return (values){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0};
+}
+TOSAC_INLINE values weights_some(const int8_t *p, const block *b)
+{
+    const int32_t n = b->channels;
+    return (values){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0};
+}
+
+TOSAC_INLINE sums add(sums s, values x, values w)
+{
+    return (sums){tosac_add(s.v0, x.v0 * w.v0), tosac_add(s.v1, x.v1 * w.v1),
+                  tosac_add(s.v2, x.v2 * w.v2), tosac_add(s.v3, x.v3 * w.v3)};
+}
+
+#endif
+
 #if TOSAC_ISA != TOSAC_ISA_MVE
 
 TOSAC_INLINE void store(const tosac_window *p, element *to, sums s, const block *b)

@@ -117,30 +117,6 @@ TOSAC_INLINE sums add_pair(sums s, const int16_t *x, const int16_t *y, const uin
     return s;
 }
 
-#else
-
-typedef tosac_sums values;
-
-TOSAC_INLINE values fill(int32_t v) { return (values){v, v, v, v}; }
-TOSAC_INLINE values load(const int16_t *p) { return (values){p[0], p[1], p[2], p[3]}; }
-TOSAC_INLINE values weights(const int8_t *p) { return (values){p[0], p[1], p[2], p[3]}; }
-TOSAC_INLINE values load_some(const int16_t *p, const block *b)
-{
-    const int32_t n = b->channels;
-    return (values){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0};
-}
-TOSAC_INLINE values weights_some(const int8_t *p, const block *b)
-{
-    const int32_t n = b->channels;
-    return (values){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0};
-}
-
-TOSAC_INLINE sums add(sums s, values x, values w)
-{
-    return (sums){tosac_add(s.v0, x.v0 * w.v0), tosac_add(s.v1, x.v1 * w.v1),
-                  tosac_add(s.v2, x.v2 * w.v2), tosac_add(s.v3, x.v3 * w.v3)};
-}
-
 #endif
 #endif
 

@@ -117,31 +117,13 @@ TOSAC_INLINE sums add_pair(sums s, const int8_t *x, const int8_t *y, const uint3
     return s;
 }
 
-#else
-
-typedef struct bytes {
-    int32_t v0, v1, v2, v3;
-} bytes;
-
-TOSAC_INLINE bytes load(const int8_t *p) { return (bytes){p[0], p[1], p[2], p[3]}; }
-TOSAC_INLINE bytes fill(int32_t v) { return (bytes){v, v, v, v}; }
-TOSAC_INLINE bytes load_some(const int8_t *p, const block *b)
-{
-    const int32_t n = b->channels;
-    return (bytes){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0};
-}
-
-TOSAC_INLINE sums add(sums s, bytes x, bytes w)
-{
-    return (sums){tosac_add(s.v0, x.v0 * w.v0), tosac_add(s.v1, x.v1 * w.v1),
-                  tosac_add(s.v2, x.v2 * w.v2), tosac_add(s.v3, x.v3 * w.v3)};
-}
-
 #endif
 #endif
 
+#if TOSAC_ISA != TOSAC_ISA_C
 TOSAC_INLINE bytes weights(const int8_t *p) { return load(p); }
 TOSAC_INLINE bytes weights_some(const int8_t *p, const block *b) { return load_some(p, b); }
+#endif
 
 #include "tosac_depthwise.h"
 
