@@ -173,6 +173,13 @@ static void values_by_name(const tc_seen *seen, tc_map *out)
         }
 }
 
+/* The value of that table with the same name as v; NULL: there is none. */
+static const tc_tensor *named_in(tc_map *by_name, const tc_graph *g, tc_val v)
+{
+    const char *name = g->val[v]->name;
+    return name ? *ti_map_at(by_name, ti_str_of(name)) : NULL;
+}
+
 static bool is_real(const tc_type *t)
 {
     return ti_is_float(t->dtype) || tc_dtypes[t->dtype].kind == TC_COMPLEX;
@@ -349,8 +356,7 @@ static breach first_breach(const tc_checker *c, const tc_pass *pass, bool rounds
     for (size_t k = 0; k < now->graph.n_node; k++)
         for (int i = 0; i < now->graph.node[k]->n_out; i++) {
             tc_val v = now->graph.node[k]->out[i];
-            const char *name = now->graph.val[v]->name;
-            tc_tensor *before = name ? *ti_map_at(&by_name, ti_str_of(name)) : NULL;
+            const tc_tensor *before = named_in(&by_name, &now->graph, v);
             gap g;
             if (!before || !before->type || !now->at[v].type || !comparable(*before, now->at[v]) ||
                 keeps(pass->numbers, rounds, *before, now->at[v], &g) ||
@@ -359,6 +365,71 @@ static breach first_breach(const tc_checker *c, const tc_pass *pass, bool rounds
             return (breach){(tc_val)(before - last->at), v, g};
         }
     return (breach){0};
+}
+
+/* ---- roundings that turn ---- */
+
+/* The share of a value's codes that another order of its sums may move, by one step each. */
+static const double TURNED = 0.01;
+
+/* Whether two results computed from the same operands differ by turned roundings at most. */
+static bool only_turns(tc_tensor before, tc_tensor after)
+{
+    gap g = gap_between(before, after);
+    double step = step_of(before.type);
+    return g.most == 0 || (step > 0 ? g.most <= 1.001 * step && g.mean <= step * sqrt(TURNED)
+                                    : is_real(before.type) && is_close(before, g, false));
+}
+
+/* Whether each value that has a name in both graphs, computed from the former run's values instead
+ * of this run's, is what it was but for turned roundings: then the pass is right, and the roundings
+ * add up on the way to an output. */
+static bool turns_add_up(const tc_checker *c, size_t k, const tc_seen *last, const tc_seen *now)
+{
+    tc_arena arena;
+    ti_arena_init_like(&arena, &c->ctx->arena);
+    tc_graph g = now->graph;
+    tc_map by_name;
+    ti_map_init(&by_name, &arena);
+    values_by_name(last, &by_name);
+    tc_tensor *at = tc_new_n(&arena, tc_tensor, g.n_val);
+    const tc_tensor *in = ti_check_taken(&g, c->in[k], &arena);
+    bool fine = true;
+    for (size_t v = 1; v < g.n_val; v++)
+        at[v] = (tc_tensor){g.val[v]->type, (void *)(uintptr_t)g.val[v]->data};
+    for (size_t i = 0; i < g.n_in; i++)
+        at[g.in[i]] = in[i];
+    for (size_t n = 0; n < g.n_node && fine; n++) {
+        const tc_node *node = g.node[n];
+        if (node->op == TC_OP_const)
+            continue;
+        tc_tensor *operand = tc_new_n(&arena, tc_tensor, (size_t)node->n_in);
+        tc_tensor *result = tc_new_n(&arena, tc_tensor, (size_t)node->n_out);
+        for (int i = 0; i < node->n_in; i++)
+            operand[i] = at[node->in[i]];
+        fine = ti_eval_node(&g, node, operand, result, &arena) == TC_OK;
+        for (int i = 0; i < node->n_out && fine; i++) {
+            const tc_tensor *before = named_in(&by_name, &g, node->out[i]);
+            bool same = before && before->type && comparable(*before, result[i]);
+            fine = !same || only_turns(*before, result[i]);
+            at[node->out[i]] = same && before->type == result[i].type ? *before : result[i];
+        }
+    }
+    for (size_t i = 0; i < g.n_out && i < last->graph.n_out && fine; i++)
+        fine = only_turns(last->at[last->graph.out[i]], at[g.out[i]]);
+    ti_arena_free(&arena);
+    return fine;
+}
+
+static tc_status turns(const tc_checker *c, const tc_pass *pass, const tc_seen *now, breach b)
+{
+    static const tc_loc nowhere = {0};
+    const tc_node *def = ti_def(&now->graph, b.after);
+    ti_warning(c->ctx, def ? def->loc : &nowhere, TC_E_PROMISE,
+               "after the pass '%s' '%s' differs by %.3g: roundings that turn add up, each value by "
+               "itself is at most a step off",
+               pass->name, name_at(&now->graph, b.after), b.by.most);
+    return TC_OK;
 }
 
 /* An output breaks the promise: the first named value that breaks it is to blame, else the output
@@ -373,6 +444,8 @@ static tc_status blame(const tc_checker *c, const tc_pass *pass, bool rounds, si
     breach first = first_breach(c, pass, rounds, last, now);
     if (first.after && close && choice[first.after])
         return turned(c, pass, now, first.after);
+    if (close && rounds && turns_add_up(c, k, last, now))
+        return turns(c, pass, now, first.after ? first : out);
     if (first.after && !is_unsettled(c, pass, rounds, k, first.before, now->at[first.after], first.by))
         return broken(c, pass, now, first.after, last->at[first.before], first.by);
     if (close) {

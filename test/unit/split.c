@@ -190,6 +190,50 @@ static void test_choices(void)
     tc_ctx_free(ctx);
 }
 
+/* Codes that turn add up on their way: that is said, and is no mistake, where each value by itself
+ * moves a step at most, in a hundredth of its codes.  More of them, by more, or elsewhere is one. */
+static void test_turned(void)
+{
+    static const tc_pass close = {.name = "close", .numbers = TC_CLOSE};
+    static const struct {
+        int turned, by, late; /* codes of 'a'; by so many steps; steps of 'y' computed from it */
+        bool right;
+    } row[] = {{1, 1, 0, true}, {2, 1, 0, true}, {20, 1, 0, false}, {1, 2, 0, false},
+               {1, 1, 1, false}, {0, 0, 9, false}};
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++) {
+        tc_ctx *ctx = tc_ctx_new();
+        tc_module *m[2];
+        for (int after = 0; after < 2; after++) {
+            tc_buf moves, text;
+            ti_buf_init(&moves, &ctx->arena);
+            ti_buf_init(&text, &ctx->arena);
+            for (int i = 0; i < 200; i++)
+                ti_buf_printf(&moves, "%s%d", i ? ", " : "", after && i < row[k].turned ? row[k].by : 0);
+            ti_buf_u8(&moves, 0);
+            ti_buf_printf(&text,
+                          "graph @main(%%0 \"x\": i8[200] q(1:0)) {\n"
+                          "  %%1 = const [%s] : i8[200] q(1:0)\n"
+                          "  %%2 \"a\" = add %%0, %%1 alpha=1 : i8[200] q(1:0)\n"
+                          "  %%3 = const %d : i8[] q(0.0078125:0)\n"
+                          "  %%4 \"y\" = add %%2, %%3 alpha=1 : i8[200] q(0.0078125:0)\n"
+                          "  return %%4\n}\n",
+                          (const char *)moves.data, after ? row[k].late : 0);
+            ti_buf_u8(&text, 0);
+            m[after] = parsed(ctx, (const char *)text.data);
+        }
+        tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(m[0]), ti_main(m[0])->in[0])),
+                  *list[] = {&in};
+        memset(in.data, 0, 200);
+        tc_checker c;
+        ti_check_begin_with(&c, ctx, list, 1);
+        CHECK(ti_check_pass(&c, m[0], &close) == TC_OK);
+        CHECK((ti_check_pass(&c, m[1], &close) == TC_OK) == row[k].right);
+        CHECK(row[k].right == !!strstr(tc_diagnostics(ctx), "roundings that turn add up"));
+        ti_check_end(&c);
+        tc_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
     test_regions();
@@ -198,5 +242,6 @@ int main(void)
     test_wide();
     test_promises();
     test_choices();
+    test_turned();
     return check_done();
 }
