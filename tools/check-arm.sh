@@ -120,6 +120,7 @@ suites() {
     [ $every = 1 ] || left=$((left + 4)) # suites of which a part was run
 }
 files() {
+    check "no function of the C library decides a byte, no product is fused with a sum" tools/check-math.sh "$arm/build/libtosac.a" aarch64-linux-gnu-objdump
     counted "the kept hashes" test/same_bytes.sh "$arm/build/tosac" qemu-aarch64 -L "$TOSAC_ARM_ROOT"
     check "the same .tosa" same_file TOSA-1.0+INT tosa
     check "the same .vgf" same_file vgf vgf

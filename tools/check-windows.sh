@@ -56,6 +56,7 @@ shows_the_same() {
 }
 check "no libraries but the system's" needs_only_windows
 check "the library shows the functions of the headers" shows_the_same
+check "no function of the C library decides a byte" tools/check-math.sh "$work/build/libtosac.a" x86_64-w64-mingw32-objdump
 for test in "$work"/build/unit-*.exe; do counted "${test##*/}" wine "$test"; done
 counted "golden files" "$here/golden" --tosac "$work/tosac" test/golden
 tools/cases.sh
