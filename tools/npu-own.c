@@ -24,6 +24,7 @@
 #include "lower/lower_pass.h"
 #include "npu/census.h"
 #include "npu/cost.h"
+#include "npu/linux_rules.h"
 #include "npu/npu_exec.h"
 #include "npu/npu_verify.h"
 #include "read/read.h"
@@ -49,7 +50,7 @@ static const struct {
 static struct {
     bool loud, news, each, made;
     const char *out;
-    size_t operations, combinations, listed;
+    size_t operations, combinations, listed, warned, reversed;
 } how;
 
 /* Numbers of the type, small ones where wide ones would overflow. */
@@ -203,6 +204,30 @@ static void show_each(const tc_npu_stream_cost *cost)
     }
 }
 
+/* Whether Linux's driver takes the stream (U65 and U85), with regions as large as the program says, in
+ * whole pages and at least one.  U65 reverses by negative strides, which it reads as long ones. */
+static bool taken_by_linux(tc_ctx *ctx, const tc_npu_program *p, const char **why)
+{
+    const uint64_t page = 4096, reversing = UINT64_C(1) << 32;
+    tc_linux_extent extent;
+    if (p->machine->product == TC_U55)
+        return true;
+    ti_linux_validate(p->words.data, p->words.n, &extent);
+    how.warned += extent.warned != NULL;
+    if (extent.refused)
+        *why = ti_text_format(&ctx->arena, "LINUX at word %zu: %s", extent.at, extent.refused);
+    for (int r = 0; r < TC_LINUX_REGIONS && !*why; r++) {
+        int64_t bytes = ti_npu_region_bytes(p, r);
+        if (p->machine->product == TC_U65 && extent.bytes[r] >= reversing)
+            how.reversed++;
+        else if (extent.bytes[r] > page && extent.bytes[r] > ((uint64_t)bytes + page - 1) / page * page)
+            *why = ti_text_format(&ctx->arena,
+                                  "LINUX takes region %d to be of %" PRIu64 " bytes, and it has %" PRId64,
+                                  r, extent.bytes[r], bytes);
+    }
+    return !*why;
+}
+
 /* What a program costs; NULL: its words are wrong. */
 static const char *figures(tc_ctx *ctx, const tc_npu_program *p, const tc_npu_system *system)
 {
@@ -287,7 +312,7 @@ static verdict try(tc_ctx *ctx, const char *machine, const char *path, const cha
     }
     if (how.out && ti_file_write(ctx, how.out, ti_npu_write_npz(&ctx->arena, &made.program)) != TC_OK)
         return OTHER;
-    if (!counted(ctx, path, &made.program, why))
+    if (!counted(ctx, path, &made.program, why) || !taken_by_linux(ctx, &made.program, why))
         return WRONG;
     tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, g->n_in + 1);
     uint64_t seed = 1;
@@ -339,6 +364,8 @@ int main(int argc, char **argv)
     printf("%zu operations, %zu of them with settings in a combination that Vela's streams do not have, "
            "%zu with a value that is listed\n",
            how.operations, how.combinations, how.listed);
+    printf("Linux's driver warns of %zu in its log (RESIZE), and refuses %zu (REVERSE on U65)\n",
+           how.warned, how.reversed);
     printf("%zu passed, %zu failed\n", n[EQUAL], n[WRONG]);
     return n[WRONG] > 0;
 }

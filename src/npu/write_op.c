@@ -91,16 +91,27 @@ static uint32_t precision_of(tc_npu_writer *w, const map_code *code, const tc_np
     return all;
 }
 
-/* Its address: of a chain the index of its buffer, of a scalar none, of kept accumulators where
- * they would be written. */
+/* A place of no extent, of one tile or as many as the map before had. */
+static void set_point(tc_npu_writer *w, const map_code *code, uint8_t region, tc_npu_format format)
+{
+    ti_npu_set(w, code->region, region);
+    ti_npu_set_address(w, code->base, 0);
+    ti_npu_set_stride(w, code->base + (format == TC_NHWC ? 4 : 6), 0);
+    ti_npu_set_stride(w, code->base + 5, 0);
+}
+
+/* Its address: of a chain the index of its buffer, of kept accumulators where they would be written.
+ * A chain and U65's scalar have none; Linux's driver (linux_rules.h) computes one all the same. */
 static void set_place(tc_npu_writer *w, const map_code *code, const tc_npu_map *m)
 {
     bool somewhere = m->used || (code == &ofm_code && m->width0 > 0);
     if (!somewhere || is_scalar(m))
         return;
-    ti_npu_set(w, code->region, m->region);
-    if (m->storage == TC_STORE_CHAIN)
+    if (m->storage == TC_STORE_CHAIN) {
+        set_point(w, code, m->region, m->format);
         return;
+    }
+    ti_npu_set(w, code->region, m->region);
     ti_npu_set(w, code->width0, (int64_t)m->width0 - 1);
     ti_npu_set(w, code->width0 + 1, (int64_t)m->height0 - 1);
     ti_npu_set(w, code->width0 + 2, (int64_t)m->height1 - 1);
@@ -150,6 +161,8 @@ static void set_maps(tc_npu_writer *w, const tc_npu_op *op)
         ti_npu_set(w, TC_NPU_IFM_DEPTH_M1, (op->depth ? op->depth : op->ifm.c) - 1);
     if (op->ifm2.used)
         set_map(w, &ifm2_code, &op->ifm2, precision_of(w, &ifm2_code, &op->ifm2, 2));
+    if (op->ifm2.used && is_scalar(&op->ifm2) && w->machine->product == TC_U65)
+        set_point(w, &ifm2_code, op->ofm.region, op->ifm2.format);
     set_map(w, &ofm_code, &op->ofm, ofm);
 }
 
