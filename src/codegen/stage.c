@@ -344,7 +344,7 @@ static int64_t room_beside(const tc_hw *hw, int64_t values)
         return 0;
     if (ti_hw_fast_region(hw) == 2)
         return hw->options->system->cache - values;
-    return ti_max_i64(values / 64, ti_min_i64(values / 3, SMALL - values / 10));
+    return ti_max_i64(values / 64, ti_min_i64(values / 2, SMALL - values / 10));
 }
 
 /* A memory for nothing else: the fewest bytes, doubled from step to step, that are about as quick as

@@ -5,7 +5,7 @@
 const tc_npu_timing tc_timing_u55 = {.edge = 1,
                                      .soft = 0.02,
                                      .sram_share = 0.95,
-                                     .pulse = 1.25,
+                                     .refused = 16,
                                      .weight_block = 0.2,
                                      .input_reads = 24,
                                      .buffer_share = 0.9,

@@ -44,13 +44,13 @@ typedef struct tc_npu_timing {
     double sram_share;   /* U55, U65: of the port's words, reads and writes together */
     double sram_reads;   /* U85: of the requests under way ... */
     double sram_most;    /* ... and beats a cycle of two ports, reads and writes apart */
-    double pulse;        /* outside: latencies with the time in which a memory refuses requests */
+    double refused;      /* outside: cycles that a request waits on average until it is taken */
     double weight_begin; /* latencies in series until an operation's weights are there */
     double weight_block; /* and of each block more */
     double input_begin;  /* the same of inputs */
     double input_reads;  /* U55, U65: bursts of inputs under way */
     double input_share;  /* U85: of the buffer for inputs that is under way */
-    double write_pulse;  /* as pulse, of writes */
+    double write_pulse;  /* latencies of writes, with the time in which a memory refuses them */
     double buffer_share; /* of the buffers for weights that is under way; */
     double copy_share;   /* of those for copies */
     double flight;       /* U55, U65: requests under way, times this */

@@ -18,8 +18,8 @@ static double requests_of(int32_t most)
 
 double ti_npu_latency(const tc_npu_machine *m, const tc_npu_system *s, int memory)
 {
-    return s->memory[memory].read_latency *
-           (ti_is_outside(s, memory) ? m->timing->pulse : 1);
+    return s->memory[memory].read_latency +
+           (ti_is_outside(s, memory) ? m->timing->refused : 0);
 }
 
 /* Bytes outside that weights, or copies, have in flight: the buffer's, or what requests carry. */
@@ -100,20 +100,29 @@ static double again(const tc_npu_machine *m, const tc_npu_job *j, double in_h, d
     return 1 + (depth - 1) * ti_most(0, 1 - m->ifm_ram / whole);
 }
 
+/* Rows, or columns, that `blocks` blocks read: a window is cut into parts of at most 8, and each part
+ * reads only what is under it (an average of 25 x 5 reads its input once). */
+static double under_parts(double all, double blocks, int32_t taps)
+{
+    double windows = ti_fewest(blocks * taps, all);
+    return ti_up(taps, 8) * (all - windows) + windows;
+}
+
 static void window_reads(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                          traffic *t)
 {
     const tc_npu_job_map *i = &j->ifm;
     if (!i->counted)
         return;
-    double times = again(m, j, j->in_h, j->in_w) * ti_up(j->kh, 8) * ti_up(j->kw, 8),
-           wide = i->bits / 8.0, across = j->all_w / ti_most(j->in_w, 1), w = j->in_w;
-    t->read[i->memory] += bytes_of(m, i, j->all_h * across, w, i->c) * times;
+    int32_t side = j->block.h > 0 ? j->block.h : 1;
+    double times = again(m, j, j->in_h, j->in_w), wide = i->bits / 8.0,
+           across = j->all_w / ti_most(j->in_w, 1), w = under_parts(j->in_w, 1, j->kw),
+           rows = under_parts(j->all_h, ti_up(j->ofm.h, side), j->kh) * across * times;
+    t->read[i->memory] += bytes_of(m, i, rows, w, i->c);
     if (!ti_is_outside(s, i->memory))
         return;
     bool by_channel = j->work == TC_WORK_DEPTHWISE || j->work == TC_WORK_POOL;
-    double before = t->waits, more = again(m, j, j->in_h, j->in_w);
-    double rows = times * j->all_h * across;
+    double before = t->waits;
     if (i->format == TC_NHCWB16)
         ask(m, &s->memory[i->memory], rows * ti_up(i->c, 16), w * 16 * wide, t);
     else if (by_channel && j->block.depth < i->c) /* pieces of every pixel */
@@ -122,7 +131,7 @@ static void window_reads(const tc_npu_machine *m, const tc_npu_system *s, const 
     else
         ask(m, &s->memory[i->memory], rows, w * i->c * wide, t);
     if (m->product == TC_U85)
-        t->again += (t->waits - before) * (1 - 1 / more);
+        t->again += (t->waits - before) * (1 - 1 / times);
 }
 
 /* U55 and U65 read a smaller operand again and again; from outside in whole bursts, however few of
