@@ -21,11 +21,10 @@ static tc_bytes program_text(tc_ctx *ctx, const tc_compiled *c)
     tc_side side;
     tc_buf text;
     uint64_t hash = TC_SIDE_HASH;
-    tc_module *m = ti_module_copy(c->work.typed ? c->work.typed : c->module);
-    m->file = ti_path_last(m->file);
+    const tc_module *m = c->work.typed ? c->work.typed : c->module;
     ti_side_init(&side, &ctx->arena);
     ti_buf_init(&text, &ctx->arena);
-    ti_print(m, &(tc_print_options){.locs = true, .side = &side}, &text);
+    ti_print(m, &(tc_print_options){.locs = true, .side = &side, .file_as = ti_path_last(m->file)}, &text);
     for (size_t i = 0; i < side.n_part; i++)
         hash = ti_side_hash(hash, side.part[i]);
     const char *head =
@@ -95,6 +94,8 @@ static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
             ti_put_hash(out, c->payload[i].bytes);
             ti_json_close(out, '}');
         }
+        if (c->jobs)
+            tc_json_put(out, TC_J("scratch", c->jobs[i].scratch), TC_J("fast_scratch", c->jobs[i].fast_scratch));
         put_ports(ctx, out, "inputs", ti_main(r->module), false);
         put_ports(ctx, out, "outputs", ti_main(r->module), true);
         ti_json_close(out, '}');
@@ -143,6 +144,9 @@ tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
     put_regions(ctx, c, &json);
     TC_TRY(ti_certificate_checks(ctx, c, &json));
     ti_certificate_map(ctx, c, &json);
+    char above[TC_SHA256_HEX + 1];
+    ti_sha256_hex(&(tc_bytes){text.data, text.size}, 1, above);
+    ti_json_put_text(&json, "sha256_of_above", above);
     ti_json_close(&json, '}');
     r.json = (tc_bytes){text.data, text.size};
     size_t size = out->size;
