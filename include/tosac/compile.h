@@ -173,6 +173,24 @@ tc_compiled_etrecord(tc_ctx *ctx, const tc_compiled *compiled, tc_bytes *out);
 TC_API TC_MUST_USE tc_status tc_compiled_region_tosa(tc_ctx *ctx, const tc_compiled *compiled,
                                                      size_t region, tc_bytes *out);
 
+/* What was proved about the files that were made last, by what, and what was not (doc/assessors.md); the same model, data,
+ * settings and tool give the same bytes. */
+typedef struct tc_certificate {
+    size_t size;      /* of this record: set by the caller */
+    tc_bytes json;    /* doc/schema/certificate.json; it names the other two by their hashes */
+    tc_bytes program; /* the typed program as text, large constants by a hash */
+    tc_bytes samples; /* a .npz: what each command stream was given, and what it gave */
+} tc_certificate;
+TC_SIZED_RECORD(tc_certificate)
+
+/* They live as long as the context.  TC_USAGE: no file has been made. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_compiled_certificate(tc_ctx *ctx, const tc_compiled *compiled, tc_certificate *out);
+
+/* Writes them: PATH, and beside it PATH with .ir and .npz in place of its extension. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_compiled_write_certificate(tc_ctx *ctx, const tc_compiled *compiled, const char *path);
+
 /* The compiled program as a model, to query, write or run; it belongs to `compiled`. */
 TC_API const tc_model *tc_compiled_model(const tc_compiled *compiled);
 

@@ -93,6 +93,19 @@ def test_ethos_u(digits, tmp_path):
     valid("inspect", "inspect", tmp_path / "d.pte")
 
 
+@pytest.mark.parametrize("target, out", [("ethos-u85-256", "d.pte"), ("ethos-u55-128", "d.tflite"), ("vgf", "d.vgf"), ("cortex-m4", "d.c"), ("cpu", "d.pte"),
+                                         ("TOSA-1.0+INT", "d.tosa")])
+def test_certificates(digits, tmp_path, target, out):
+    paths = [tmp_path / "a.json", tmp_path / "b.json"]
+    assert tosac("compile", digits.model, "-t", target, "--calib", digits.calib, "-o", tmp_path / out, "--certificate", paths[0]).returncode == 0
+    found = json.loads(paths[0].read_text())
+    jsonschema.validate(found, schema("certificate"))
+    made = pytest.importorskip("tosac").compile(str(digits.model), target, calibration=str(digits.calib))
+    made.save(tmp_path / out)
+    assert made.certificate(paths[1]) == json.loads(paths[1].read_text())
+    assert {**found, "tool": None} == {**json.loads(paths[1].read_text()), "tool": None}
+
+
 def test_mistakes_are_told_as_json_too(digits, files):
     for code, args in ((1, ("run", "nowhere.pt2")), (2, ("run", "--bensh")), (2, ("rum",)), (2, ("compile", digits.model)), (2, ("compile",)),
                        (1, ("verify", files / "d.tosa", "-t", "TOSA-1.0+INT")), (1, ("inspect", "/dev/null")),

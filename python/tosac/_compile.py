@@ -162,6 +162,16 @@ class Explanation:
         self._context.quick("tc_compiled_report", self._handle, kind, ctypes.byref(out))
         return text(out.value) or ""
 
+    def certificate(self, path: Union[str, os.PathLike, None] = None) -> dict[str, Any]:
+        """What was proved about what was made or saved last, by what, and what was not (doc/schema/certificate.json); makes the program when
+        there is none yet.  With a path it is written, and beside it the typed program (.ir) and the samples (.npz)."""
+        record_of = record(n.tc_certificate)
+        with self._program(()), shown(self._progress) as tell:
+            self._context.call("tc_compiled_certificate", self._handle, ctypes.byref(record_of), progress=tell)
+        if path is not None:
+            self._context.call("tc_compiled_write_certificate", self._handle, utf8(os.fspath(path)))
+        return json.loads(ctypes.string_at(record_of.json.data, record_of.json.size))
+
     def json(self) -> dict[str, Any]:
         """All of it for programs: doc/schema/explain.json."""
         return json.loads(self._report(n.TC_REPORT_EXPLAIN_JSON))

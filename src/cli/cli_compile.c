@@ -7,12 +7,12 @@
 typedef struct compile_options {
     cli_asked asked;
     cli_texts input, images;
-    const char *output, *emit, *dump_dir, *report, *preprocess, *etrecord, *shaders;
+    const char *output, *emit, *dump_dir, *report, *preprocess, *etrecord, *certificate, *shaders;
     const char *labels, *kernels;
     cli_texts goal;
     int64_t max_scratch;
     bool share_weights;
-    bool check, strict, locations, no_execute, keep_odd, all_samples, reset;
+    bool check, strict, locations, no_execute, keep_odd, reset;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -83,7 +83,6 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     r.locations = o->locations || o->etrecord;
     r.no_execute = o->no_execute;
     r.quant.keep_odd = o->keep_odd;
-    r.quant.all_samples = o->all_samples;
     r.quant.reset = o->reset;
     r.on_pass = o->dump_dir ? cli_dump_pass : NULL;
     r.user = dumper;
@@ -319,6 +318,9 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     if (o->etrecord && (!o->output || explorer || !program))
         return cli_usage(c, "--etrecord goes with a .pte or .bpte: -o OUT.pte");
     CLI_TRY(cli_try_output(c, o->etrecord));
+    if (o->certificate && (!o->output || explorer || *kind == TC_OUTPUT_IR))
+        return cli_usage(c, "--certificate is of what a target loads: -o OUT, and not of text");
+    CLI_TRY(cli_try_output(c, o->certificate));
     if (calls_library(o) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     if (o->kernels && cli_is(o->kernels, "reference"))
@@ -401,6 +403,8 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(write_output(c, last->compiled, kind, o->output));
     if (o->etrecord)
         CLI_TRY(write_etrecord(c, last->compiled, o->etrecord));
+    if (o->certificate)
+        CLI_TRY(tc_compiled_write_certificate(c->ctx, last->compiled, o->certificate));
     if (o->dump_dir)
         CLI_TRY(cli_dump_regions(&dumper, last->compiled));
     CLI_TRY(try_otherwise(c, o, kind, last));
@@ -432,6 +436,8 @@ static const cli_option options[] = {
     {"--etrecord", NULL, "FILE", CLI_TEXT, AT(etrecord),
      ".pte, .bpte: write an ETRecord for ExecuTorch's Inspector, too; implies --locations"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
+    {"--certificate", NULL, "FILE.json", CLI_TEXT, AT(certificate),
+     "what was proved about the files, by what, and what was not; FILE.ir and FILE.npz go with it"},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
      "write the graph after each pass that changed it, each region's .tosa, and trace.json"},
     CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "
@@ -444,8 +450,6 @@ static const cli_option options[] = {
     {"--labels", NULL, "FILE", CLI_TEXT, AT(labels),
      "the labels of the calibration samples: .npy, text, or by-folder; --report tells top-1 then"},
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
-    {"--all-samples", NULL, NULL, CLI_FLAG, AT(all_samples),
-     "keep none back to measure on: quicker, and the figure is optimistic"},
     CLI_ROW_RESET(AT(reset)),
     CLI_ROWS_ETHOSU(compile_options),
     {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),

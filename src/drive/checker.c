@@ -479,6 +479,10 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
                          const tc_seen *now)
 {
     const tc_seen *last = &c->last[k];
+    if (c->count && pass) {
+        c->count->passes[pass->numbers] += k == 0;
+        c->count->samples = c->n;
+    }
     for (size_t i = 0; i < now->graph.n_out || i < last->graph.n_out; i++) {
         bool there = i < now->graph.n_out && i < last->graph.n_out;
         tc_tensor before = there ? last->at[last->graph.out[i]] : (tc_tensor){0},
@@ -486,6 +490,8 @@ static tc_status compare(const tc_checker *c, const tc_pass *pass, bool rounds, 
         gap g;
         if (!there || !comparable(before, after))
             return reshaped(c, pass, last, now, i);
+        if (c->count)
+            c->count->elements += ti_check_count(after);
         if (!keeps(pass->numbers, rounds, before, after, &g) &&
             !cancelled(pass, last, last->graph.out[i], now, now->graph.out[i], g))
             TC_TRY(blame(c, pass, rounds, k, now, (breach){last->graph.out[i], now->graph.out[i], g}));

@@ -14,8 +14,16 @@ typedef struct tc_seen {
     tc_tensor *at; /* by value; NULL before the first run */
 } tc_seen;
 
+/* What comparing has covered: passes by what they promise, samples, and elements of outputs. */
+typedef struct tc_checked {
+    size_t passes[3]; /* by tc_numbers */
+    size_t samples;
+    int64_t elements;
+} tc_checked;
+
 typedef struct tc_checker {
     tc_ctx *ctx;
+    tc_checked *count;    /* is added to; or NULL */
     const tc_trace *then; /* called next; or NULL */
     size_t n;             /* samples */
     tc_tensor *in[TC_CHECK_SAMPLES];

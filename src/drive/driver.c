@@ -124,6 +124,7 @@ static tc_status checked_stages(tc_ctx *ctx, const tc_compile_request *r, tc_com
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
     c->work.checker = &checker;
+    checker.count = &c->work.checked;
     tc_compile_request watched = *r;
     tc_trace trace = {ti_check_pass, &checker};
     watched.trace = &trace;
@@ -138,6 +139,7 @@ static tc_status checked_whole(tc_ctx *ctx, const tc_compile_request *r, tc_comp
 {
     tc_checker checker;
     TC_TRY(begin_check(ctx, r, c, &checker));
+    checker.count = &c->work.checked;
     tc_status status = ti_take_whole(ctx, &(tc_trace){ti_check_pass, &checker}, &checker, c);
     ti_check_end(&checker);
     return status;

@@ -78,6 +78,9 @@ typedef struct tc_region {
     size_t n_sample;
     tc_tensor *want; /* what it should give on the one sample, by output; NULL: not known */
     tc_codegen_result *own; /* Ethos-U: what the back end says; NULL: it was not asked */
+    tc_tensor *gave[TC_CHECK_SAMPLES]; /* what its stream was seen to give on each sample, by output, the
+                                          same as the TOSA program; NULL: it was not executed */
+    size_t commands;        /* of its stream, held to the machine's rules */
 } tc_region;
 
 /* What has been made of it, or written. */
@@ -86,6 +89,7 @@ typedef struct tc_written {
     tc_bytes *file;    /* what was made last */
     size_t n_file;
     const char **name; /* C for a Cortex-M: the names of the files after the first; else NULL */
+    const char **written_as; /* the names that they were written under, without folders; NULL: they were not */
     size_t bytes;      /* of all of them */
     size_t memory;     /* a program's: bytes of the block that its values live in, */
     size_t state;      /* and of the one that its methods share */
@@ -142,7 +146,8 @@ typedef struct tc_work {
     const tc_module *source; /* the same, for the names of --cpu; NULL: they are not looked up */
     tc_module *real;         /* the model as it was read; NULL: nothing is executed */
     bool rule_broke;         /* with `check`: a rule gave other results than its node */
-    struct tc_checker *checker;  /* while it is being compiled with `check` */
+    struct tc_checker *checker;  /* while it is being compiled with `check`, */
+    tc_checked checked;          /* and what that has covered */
     struct tc_verdicts *choices; /* verdicts.h: which forms its regions took; NULL: costs are not known */
     struct tc_many_sizes *many;  /* many_sizes.h: it is for many sizes; NULL: for one */
 } tc_work;

@@ -154,6 +154,7 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
     if (!verified && ti_verify(ctx, module) != TC_OK)
         return ti_bug(ctx, &(tc_loc){.file = module->file},
                       "the pass '%s' made a graph that does not verify", pass->name);
+    module->verified++;
     return trace ? trace->after(trace->user, module, pass) : TC_OK;
 }
 

@@ -97,6 +97,7 @@ static tc_status lower_checked(tc_ctx *ctx, tc_compiled *c, tc_graph *g, tc_regi
     tc_checker checker;
     ti_check_begin_with(&checker, ctx, in, c->work.checker->n);
     checker.then = c->work.checker->then;
+    checker.count = c->work.checker->count;
     tc_trace trace = {ti_check_pass, &checker};
     tc_status status =
         lower_region(ctx, c, g, region, &trace, &checker,

@@ -92,6 +92,7 @@ typedef struct tc_signature {
 typedef struct tc_origin {
     const char *producer; /* "torch 2.13.0", or NULL */
     size_t bytes;
+    tc_bytes image;      /* the whole file, as it was read */
     int tosa_minor;      /* 1: it is of TOSA 1.1 */
     tc_bytes source;     /* the file itself, if the output may keep parts of it: a .tflite; */
     int64_t source_graph; /* and which of its graphs was read */
@@ -123,6 +124,7 @@ struct tc_module {
     bool shared;            /* one method of several: buffers that this one does not change, but others do */
     struct tc_state *state; /* run/state.c: state between runs; NULL: none yet */
     int depth;              /* run/eval.c: nesting depth of running graphs */
+    size_t verified;        /* drive/passes.c: passes that left it, or what it is a copy of, verified */
 };
 
 tc_module *ti_module_new(tc_ctx *ctx, const char *file);

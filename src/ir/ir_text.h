@@ -31,6 +31,7 @@ const char *ti_side_word(tc_arena *arena, size_t size, uint64_t hash);
 typedef struct tc_print_options {
     bool locs;     /* loc(...) after every node with a location */
     tc_side *side; /* receives larger constants; NULL: all are written in place */
+    const char *file_as; /* how the module's file is named; NULL: as it is */
 } tc_print_options;
 
 /* `out` lives in an arena other than the context's scratch, which is used on the way. */

@@ -404,7 +404,7 @@ void ti_print(const tc_module *m, const tc_print_options *options, tc_buf *out)
 {
     assert(out->arena != &m->ctx->scratch);
     const char *file = options->locs && file_is_named(m) ? m->file : NULL;
-    put_header(out, "file", file);
+    put_header(out, "file", file && options->file_as ? options->file_as : file);
     put_header(out, "producer", m->origin.producer);
     put_header(out, "in_tree", m->signature.in_tree);
     put_header(out, "out_tree", m->signature.out_tree);

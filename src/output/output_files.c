@@ -381,10 +381,18 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     return ti_board_fit(ctx, c, kind);
 }
 
-/* A region's file; with a file that describes its ports. */
-static tc_status write_region(tc_ctx *ctx, const tc_compiled *c, size_t i, const char *path,
-                              bool borders)
+/* File i has that name now. */
+static void note_name(tc_ctx *ctx, tc_written *w, size_t i, const char *path)
 {
+    if (!w->written_as)
+        w->written_as = tc_new_n(&ctx->arena, const char *, w->n_file);
+    w->written_as[i] = ti_path_last(path);
+}
+
+/* A region's file; with a file that describes its ports. */
+static tc_status write_region(tc_ctx *ctx, tc_compiled *c, size_t i, const char *path, bool borders)
+{
+    note_name(ctx, &c->written, i, path);
     tc_bytes bytes = c->written.file[i];
     const tc_compiled *held = c->written.held ? c->written.held : c;
     if (!borders)
@@ -398,9 +406,11 @@ static tc_status write_named(tc_ctx *ctx, tc_written *w, const char *path)
 {
     size_t folder = (size_t)(ti_path_last(path) - path);
     w->path = path;
-    for (size_t i = 0; i < w->n_file; i++)
+    for (size_t i = 0; i < w->n_file; i++) {
+        note_name(ctx, w, i, w->name[i]);
         TC_TRY(ti_file_write(
             ctx, ti_text_format(&ctx->arena, "%.*s%s", (int)folder, path, w->name[i]), w->file[i]));
+    }
     return TC_OK;
 }
 
@@ -414,13 +424,16 @@ static tc_status write_c(tc_ctx *ctx, tc_written *w, const char *path)
     w->path = path;
     const char *source = ti_text_format(&ctx->arena, "%.*s.c", (int)stem, path);
     const char *header = ti_text_format(&ctx->arena, "%.*s.h", (int)stem, path);
+    note_name(ctx, w, 0, source);
+    note_name(ctx, w, 1, header);
     return ti_file_write_two(ctx, source, w->file[0], header, w->file[1]);
 }
 
 /* OUT for one file; OUT.0.ext, OUT.1.ext, ... for several. */
-static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, tc_written *w, const char *path,
-                           const char *extension, bool borders)
+static tc_status write_all(tc_ctx *ctx, tc_compiled *c, const char *path, const char *extension,
+                           bool borders)
 {
+    tc_written *w = &c->written;
     size_t stem = strlen(path), e = strlen(extension);
     w->path = path;
     if (w->n_file == 1)
@@ -450,5 +463,5 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
     bool borders =
         (kind == TC_OUTPUT_TOSA && ti_borders_quantized(ctx, c)) || kind == TC_OUTPUT_STREAM;
     const char *extension = is_raw(kind, path) ? raw : kinds[kind].is.extension;
-    return write_all(ctx, c, &c->written, path, extension, borders);
+    return write_all(ctx, c, path, extension, borders);
 }

@@ -53,6 +53,17 @@ static tc_status verify(tc_ctx *ctx, const tc_region *region, const tc_ethosu_jo
     return close(ctx);
 }
 
+static size_t commands_of(const tc_npu_program *p)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    size_t n = 0;
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op))
+        n++;
+    return n;
+}
+
 /* ---- the same bits ---- */
 
 typedef struct difference {
@@ -256,13 +267,14 @@ static tc_status blame(search *s, const difference *d, const char *error, size_t
     return close(ctx);
 }
 
-tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_region *region,
+tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, tc_region *region,
                           const tc_ethosu_job *job)
 {
     tc_npu_program program;
     tc_graph *g = ti_main(region->module);
     TC_TRY(open_program(ctx, job, &program));
     TC_TRY(verify(ctx, region, job, &program));
+    region->commands = commands_of(&program);
     for (size_t k = 0; k < region->n_sample; k++) {
         search s = {.ctx = ctx,
                     .c = c,
@@ -272,16 +284,20 @@ tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, const tc_region *re
                     .until = ti_clock() + SECONDS};
         difference d = {0};
         if (region->want &&
-            !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n)
-            continue; /* else against the kernels that define the bits */
+            !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n) {
+            region->gave[k] = region->want;
+            continue;
+        } /* else against the kernels that define the bits */
         d = (difference){0};
         TC_TRY(ti_eval_all(g, region->sample[k], s.at, &ctx->arena));
         tc_tensor *want = tc_new_n(&ctx->arena, tc_tensor, g->n_out + 1);
         for (size_t i = 0; i < g->n_out; i++)
             want[i] = s.at[g->out[i]];
         const char *error = execute(&ctx->arena, &program, region->sample[k], want, &d);
-        if (!error && !d.n)
+        if (!error && !d.n) {
+            region->gave[k] = want;
             continue;
+        }
         keep_last(&s, &program);
         return blame(&s, &d, error, k);
     }

@@ -73,6 +73,7 @@ tc_status ti_read(tc_ctx *ctx, const char *path, tc_module **out)
     reader *read = pick(path, bytes);
     TC_TRY(read ? read(ctx, path, bytes, out) : ti_foreign_file(ctx, path, bytes));
     look_at_sizes(ctx, path, read);
+    (*out)->origin.image = bytes;
     (*out)->open.image = (*out)->open.n ? bytes : (tc_bytes){NULL, 0};
     return look_over(*out);
 }
@@ -85,6 +86,7 @@ tc_status ti_read_bytes(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_bytes 
         return ti_foreign_file(ctx, file, bytes);
     TC_TRY(read == ti_read_text ? ti_read_text_with(ctx, file, bytes, side, out)
                                 : read(ctx, file, bytes, out));
+    (*out)->origin.image = bytes;
     (*out)->open.image = (*out)->open.n ? bytes : (tc_bytes){NULL, 0};
     look_at_sizes(ctx, file, read);
     return look_over(*out);

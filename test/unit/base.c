@@ -5,6 +5,7 @@
 #include "base/attempt.h"
 #include "base/json_out.h"
 #include "base/lazy_library.h"
+#include "base/sha256.h"
 #include "num/type.h"
 
 static void test_arena(void)
@@ -175,6 +176,18 @@ static void test_own(void)
     tc_ctx_free(ctx);
 }
 
+/* FIPS 180-4's own examples: one block, and two, in parts. */
+static void test_sha256(void)
+{
+    char hex[TC_SHA256_HEX + 1];
+    static const char text[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+    ti_sha256_hex(&(tc_bytes){(const uint8_t *)"abc", 3}, 1, hex);
+    CHECK(ti_text_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+    ti_sha256_hex((const tc_bytes[]){{(const uint8_t *)text, 20}, {(const uint8_t *)text + 20, 36}}, 2,
+                  hex);
+    CHECK(ti_text_eq(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
+}
+
 /* One record, as a line and as JSON. */
 static const char *shown(tc_ctx *ctx, bool text, const char *by, bool sparse)
 {
@@ -209,6 +222,7 @@ int main(void)
     test_late();
     test_arena();
     test_map(ctx);
+    test_sha256();
     test_show(ctx);
     test_text();
     test_types(ctx);

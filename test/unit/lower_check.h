@@ -137,7 +137,7 @@ static inline void lower_show(tc_ctx *ctx, const tc_module *module, tc_tensor be
 {
     tc_buf text;
     ti_buf_init(&text, &ctx->arena);
-    ti_print(module, &(tc_print_options){false, NULL}, &text);
+    ti_print(module, &(tc_print_options){0}, &text);
     fprintf(stderr, "%.*s", (int)(text.size < 6000 ? text.size : 6000), text.data);
     for (int64_t i = 0, shown = 0; i < tc_type_count(before.type) && shown < 8; i++)
         if (ti_load_f64(before, i) != ti_load_f64(after, i) && ++shown)

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sha256.c -- see sha256.h. */
+#include "sha256.h"
+
+enum { BLOCK = 64, WORDS = 8, ROUNDS = 64, LENGTH_AT = BLOCK - 8 };
+
+typedef struct state {
+    uint32_t h[WORDS];
+    uint8_t block[BLOCK];
+    size_t held;    /* bytes of the block */
+    uint64_t bytes; /* in all */
+} state;
+
+/* The first 32 bits of the fractions of the cube roots of the first 64 primes. */
+static const uint32_t round_word[ROUNDS] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+
+static uint32_t turn(uint32_t x, int by)
+{
+    return x >> by | x << (32 - by);
+}
+
+static void take_block(state *s)
+{
+    uint32_t w[ROUNDS], v[WORDS];
+    for (int i = 0; i < 16; i++) {
+        const uint8_t *p = s->block + 4 * i;
+        w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+    }
+    for (int i = 16; i < ROUNDS; i++)
+        w[i] = w[i - 16] + w[i - 7] +
+               (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
+               (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
+    memcpy(v, s->h, sizeof v);
+    for (int i = 0; i < ROUNDS; i++) {
+        uint32_t e = v[4], a = v[0];
+        uint32_t one = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
+                       round_word[i] + w[i];
+        uint32_t two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) +
+                       ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        memmove(v + 1, v, (WORDS - 1) * sizeof *v);
+        v[4] += one;
+        v[0] = one + two;
+    }
+    for (int i = 0; i < WORDS; i++)
+        s->h[i] += v[i];
+    s->held = 0;
+}
+
+static void take(state *s, const uint8_t *data, size_t n)
+{
+    s->bytes += n;
+    for (size_t i = 0; i < n; i++) {
+        s->block[s->held++] = data[i];
+        if (s->held == BLOCK)
+            take_block(s);
+    }
+}
+
+void ti_sha256_hex(const tc_bytes *part, size_t n, char out[TC_SHA256_HEX + 1])
+{
+    static const uint8_t end = 0x80, zero = 0;
+    state s = {.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                     0x1f83d9ab, 0x5be0cd19}};
+    for (size_t i = 0; i < n; i++)
+        take(&s, part[i].data, part[i].size);
+    uint64_t bits = s.bytes * 8;
+    take(&s, &end, 1);
+    while (s.held != LENGTH_AT)
+        take(&s, &zero, 1);
+    for (int i = 7; i >= 0; i--) {
+        uint8_t b = (uint8_t)(bits >> 8 * i);
+        take(&s, &b, 1);
+    }
+    for (int i = 0; i < TC_SHA256_HEX; i++)
+        out[i] = "0123456789abcdef"[s.h[i / 8] >> (28 - 4 * (i % 8)) & 15];
+    out[TC_SHA256_HEX] = 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* certificate.c -- see certificate.h. */
+#include "certificate.h"
+
+#include "../ir/ir_text.h"
+#include "../wire/archive.h"
+#include "../wire/npy.h"
+
+enum { FORMAT = 1 }; /* of the record; a reader refuses one that it does not know */
+
+void ti_put_hash(tc_json_out *out, tc_bytes bytes)
+{
+    char hex[TC_SHA256_HEX + 1];
+    ti_sha256_hex(&bytes, 1, hex);
+    tc_json_put(out, TC_J("bytes", bytes.size), TC_J("sha256", (const char *)hex));
+}
+
+/* The typed program; large constants by the hash of all of them. */
+static tc_bytes program_text(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_side side;
+    tc_buf text;
+    uint64_t hash = TC_SIDE_HASH;
+    const tc_module *m = c->work.typed ? c->work.typed : c->module;
+    ti_side_init(&side, &ctx->arena);
+    ti_buf_init(&text, &ctx->arena);
+    ti_print(m, &(tc_print_options){.locs = true, .side = &side, .file_as = ti_path_last(m->file)}, &text);
+    for (size_t i = 0; i < side.n_part; i++)
+        hash = ti_side_hash(hash, side.part[i]);
+    const char *head =
+        side.n_part ? ti_text_format(&ctx->arena, "bin \"%s\"\n",
+                                     ti_side_word(&ctx->arena, side.size, hash))
+                    : "";
+    tc_buf all;
+    ti_buf_init(&all, &ctx->arena);
+    ti_buf_text(&all, head);
+    ti_buf_put(&all, text.data, text.size);
+    return (tc_bytes){all.data, all.size};
+}
+
+/* ---- samples: what regions were given, and what their streams gave ---- */
+
+static void add_tensors(tc_ctx *ctx, tc_zip *zip, const tc_region *region, size_t k, bool output)
+{
+    const tc_graph *g = ti_main(region->module);
+    const tc_tensor *t = output ? region->gave[k] : region->sample[k];
+    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
+        tc_buf b;
+        ti_buf_init(&b, &ctx->arena);
+        ti_npy_header(&b, tc_dtypes[t[i].type->dtype].npy, t[i].type->rank, t[i].type->dim);
+        if (tc_type_bytes(t[i].type))
+            ti_buf_put(&b, t[i].data, tc_type_bytes(t[i].type));
+        ti_zip_add(zip, ti_text_format(&ctx->arena, "%s.%zu.%s%zu.npy", region->name, k,
+                                       output ? "out" : "in", i), (tc_bytes){b.data, b.size});
+    }
+}
+
+static tc_bytes samples_of(tc_ctx *ctx, const tc_compiled *c)
+{
+    tc_zip zip;
+    ti_zip_begin(&zip, &ctx->arena);
+    for (size_t r = 0; r < c->n_region; r++)
+        for (size_t k = 0; k < TC_CHECK_SAMPLES; k++)
+            if (c->region[r].gave[k]) {
+                add_tensors(ctx, &zip, &c->region[r], k, false);
+                add_tensors(ctx, &zip, &c->region[r], k, true);
+            }
+    return ti_zip_end(&zip);
+}
+
+/* ---- the record ---- */
+
+static void put_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_graph *g, bool output)
+{
+    ti_json_open(out, name, '[');
+    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
+        const tc_val v = output ? g->out[i] : g->in[i];
+        tc_json_object(out, NULL, TC_J_IF("name", g->val[v]->name),
+                       TC_J("type", (const char *)ti_type_text(&ctx->arena, ti_type_of(g, v))));
+    }
+    ti_json_close(out, ']');
+}
+
+/* What each region takes and gives, in the order of its payload. */
+static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
+{
+    ti_json_open(out, "regions", '[');
+    for (size_t i = 0; i < c->n_region; i++) {
+        const tc_region *r = &c->region[i];
+        ti_json_open(out, NULL, '{');
+        tc_json_put(out, TC_J("name", r->name), TC_J_IF("commands", r->commands));
+        if (c->payload && c->payload[i].bytes.size) {
+            ti_json_open(out, "payload", '{');
+            ti_put_hash(out, c->payload[i].bytes);
+            ti_json_close(out, '}');
+        }
+        if (c->jobs)
+            tc_json_put(out, TC_J("scratch", c->jobs[i].scratch), TC_J("fast_scratch", c->jobs[i].fast_scratch));
+        put_ports(ctx, out, "inputs", ti_main(r->module), false);
+        put_ports(ctx, out, "outputs", ti_main(r->module), true);
+        ti_json_close(out, '}');
+    }
+    ti_json_close(out, ']');
+}
+
+static void put_files(const tc_compiled *c, tc_json_out *out)
+{
+    ti_json_open(out, "output", '[');
+    for (size_t i = 0; i < c->written.n_file; i++) {
+        ti_json_open(out, NULL, '{');
+        if (c->written.written_as)
+            ti_json_put_text(out, "name", c->written.written_as[i]);
+        ti_put_hash(out, c->written.file[i]);
+        ti_json_close(out, '}');
+    }
+    ti_json_close(out, ']');
+}
+
+static void put_beside(tc_json_out *out, const char *name, const char *extension, tc_bytes bytes)
+{
+    ti_json_open(out, name, '{');
+    ti_json_put_text(out, "extension", extension);
+    ti_put_hash(out, bytes);
+    ti_json_close(out, '}');
+}
+
+tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
+{
+    tc_buf text;
+    if (!c->written.n_file)
+        return ti_usage(ctx, "a certificate is of files, and none was made");
+    tc_certificate r = {.program = program_text(ctx, c), .samples = samples_of(ctx, c)};
+    ti_buf_init(&text, &ctx->arena);
+    tc_json_out json = {.to = &text};
+    ti_json_open(&json, NULL, '{');
+    tc_json_put(&json, TC_J("certificate", FORMAT), TC_J("target", c->target.text));
+    TC_TRY(ti_certificate_inputs(ctx, c, &json));
+    put_files(c, &json);
+    put_beside(&json, "program", ".ir", r.program);
+    put_beside(&json, "samples", ".npz", r.samples);
+    const tc_graph *g = ti_main(c->work.typed ? c->work.typed : c->module);
+    put_ports(ctx, &json, "inputs", g, false);
+    put_ports(ctx, &json, "outputs", g, true);
+    put_regions(ctx, c, &json);
+    TC_TRY(ti_certificate_checks(ctx, c, &json));
+    ti_certificate_map(ctx, c, &json);
+    char above[TC_SHA256_HEX + 1];
+    ti_sha256_hex(&(tc_bytes){text.data, text.size}, 1, above);
+    ti_json_put_text(&json, "sha256_of_above", above);
+    ti_json_close(&json, '}');
+    r.json = (tc_bytes){text.data, text.size};
+    size_t size = out->size;
+    *out = r;
+    out->size = size;
+    return TC_OK;
+}
