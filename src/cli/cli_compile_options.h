@@ -11,10 +11,17 @@
 /* A verb's record has one of these, named `asked`. */
 typedef struct cli_asked {
     const char *target, *board, *config;
-    cli_texts cpu;
+    cli_texts cpu, real;
     const char *system, *optimise;
     cli_texts calib;
 } cli_asked;
+
+#define CLI_FLOAT_HELP \
+    "nodes, operators or modules left in float, comma-separated or given again; front-end: power spectra up to " \
+    "their logarithms"
+
+/* The settings with what is left in float: "int8,float=front-end". */
+const char *cli_settings(const char *config, const cli_texts *real);
 
 /* Rows of their tables. */
 /* clang-format off */
@@ -28,7 +35,8 @@ typedef struct cli_asked {
 #define CLI_ROWS_SETTINGS(record) \
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
     {"--cpu", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, cpu), \
-     "names or operators that stay on the CPU, comma-separated or given again"}
+     "names or operators that stay on the CPU, comma-separated or given again"}, \
+    {"--float", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, real), CLI_FLOAT_HELP}
 #define CLI_ROWS_ETHOSU(record) \
     {"--system", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system), \
      "Ethos-U: the system around it, [FILE:]CONFIG[,MODE] or MODE: clocks and memories, and what is in " \

@@ -62,6 +62,11 @@ typedef struct tc_noise {
 } tc_noise;
 size_t ti_noise_makers(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,
                        tc_noise *out, size_t most);
+/* noise_cause.c: why that value of the typed program is noisy, as a clause; NULL: nothing stands
+ * out. */
+const char *ti_noise_cause(tc_ctx *ctx, const struct tc_compiled *c, const char *name);
+/* Whether a logarithm or root there reads codes. */
+bool ti_noise_front(const tc_graph *typed);
 /* The node that loses the most where the target computes it, and the output's accuracy if it were
  * left to the CPU; false: none makes a difference by itself. */
 bool ti_noise_of_lowering(tc_ctx *ctx, const struct tc_compiled *c, size_t output, int odd,

@@ -226,13 +226,25 @@ typedef struct lowest {
     double by; /* dB, or agreement */
 } lowest;
 
+/* The settings with spectra left in float; NULL: they are, or no logarithm or root reads codes. */
+static const char *without_front(tc_ctx *ctx, const tc_compiled *c)
+{
+    const char *now = c->request.config ? c->request.config : "int8";
+    bool other = c->request.settings || c->quant.config.real_spectra;
+    return other || !ti_noise_front(ti_main(c->work.typed))
+               ? NULL
+               : ti_text_format(&ctx->arena, "%s,float=" TC_FRONT_END, now);
+}
+
 /* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
+    const char *front = without_front(ctx, c);
     const struct {
         const char *config, *words;
         bool keep_odd;
     } other[] = {{NULL, "--keep-odd-samples", true},
+                 {front, "--float " TC_FRONT_END, false},
                  {"int8+16:8", "-q int8+16:8", false},
                  {"int8+16:32", "-q int8+16:32", false},
                  {"a16w8", "-q a16w8", false}};
@@ -240,7 +252,8 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
     bool narrow = c->quant.config.global.act.dtype == TC_i8, helped = false;
     double had = ti_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
     for (size_t i = 0; i < TC_COUNT(other); i++) {
-        if (other[i].keep_odd ? !c->quant.gains.n_aside || c->request.data.keep_odd
+        if (other[i].keep_odd       ? !c->quant.gains.n_aside || c->request.data.keep_odd
+            : other[i].config == front ? !front
             : i + 1 < TC_COUNT(other) ? !narrow
                                       : !narrow && c->quant.config.global.act.dtype != TC_u8)
             continue;
@@ -250,7 +263,9 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
         char words[200] = "";
         bool enough = false;
         ti_attempt_begin(ctx, &attempt);
+        bool front_left = front && other[i].config == front; /* and none is there */
         if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
+            !(front_left && ti_noise_front(ti_main(with.module))) &&
             ti_prove_typed(ctx, c, with.module, &with.quant.gains, 0, &p) == TC_OK && p.out[at.output].compared) {
             const tc_proof_output *o = &p.out[at.output];
             const tc_proof_sums *s = &o->by[at.odd];
@@ -282,6 +297,9 @@ static void say_makers(tc_ctx *ctx, const tc_compiled *c, lowest at)
         ti_note(ctx, maker[i].loc,
                 "'%s' is noisy: with it in float, and all values that share its scale, output "
                 "'%s' would have %s", maker[i].name, o->name, has);
+        const char *why = ti_noise_cause(ctx, c, maker[i].name);
+        if (why)
+            ti_note(ctx, maker[i].loc, "'%s': %s", maker[i].name, why);
     }
     if (!n)
         ti_note(ctx, NULL, "no single value causes the noise");

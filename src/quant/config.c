@@ -309,6 +309,15 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config)
     config->cap_entry = config->n_entry;
 }
 
+void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name)
+{
+    const tc_patch none = {TC_HAS_DTYPE, {.dtype = TC_none}};
+    if (ti_text_eq(name, TC_FRONT_END))
+        config->real_spectra = true;
+    else
+        ti_config_add(ctx, config, (tc_config_entry){TC_LEVEL_any, name, none, none});
+}
+
 /* "Linear" is "torch.nn.modules.linear.Linear" too. */
 static bool type_matches(const char *type, const char *name)
 {
@@ -335,6 +344,11 @@ static bool matches(const tc_config_entry *entry, const tc_loc *loc, const char 
         return loc && loc->module && module_matches(loc->module, entry->name);
     case TC_LEVEL_module_type:
         return loc && loc->module_type && type_matches(loc->module_type, entry->name);
+    case TC_LEVEL_any:
+        return (value && ti_text_eq(value, entry->name)) ||
+               (loc && ((loc->node && ti_text_eq(loc->node, entry->name)) ||
+                        (loc->target && ti_text_eq(loc->target, entry->name)) ||
+                        (loc->module && module_matches(loc->module, entry->name))));
     default:
         return false;
     }
@@ -388,18 +402,19 @@ bool ti_config_weights_free(const tc_config *config, const tc_loc *loc, const ch
 /* ---- entries that match nothing ---- */
 
 static const char *const level_words[] = {
-    "the program", "the program's signature", "a module type", "a module", "an operator", "a node"};
+    "the program", "the program's signature", "a module type", "a module", "an operator", "a node",
+    "a node, an operator or a module"};
 
 /* What an entry of this level could have matched in node k (inputs come after the nodes); NULL:
  * nothing. */
 static const char *candidate(const tc_graph *g, tc_level level, size_t k)
 {
     if (k >= g->n_node)
-        return level == TC_LEVEL_node ? g->val[g->in[k - g->n_node]]->name : NULL;
+        return level >= TC_LEVEL_node ? g->val[g->in[k - g->n_node]]->name : NULL;
     const tc_loc *loc = g->node[k]->loc;
     if (!loc)
         return NULL;
-    return level == TC_LEVEL_node     ? loc->node
+    return level >= TC_LEVEL_node     ? loc->node
            : level == TC_LEVEL_target ? loc->target
            : level == TC_LEVEL_module ? loc->module
                                       : loc->module_type;

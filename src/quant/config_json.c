@@ -364,10 +364,24 @@ static tc_status read_global(reader *r, const char *key, const tc_json *value)
     return TC_OK;
 }
 
+/* A name or an array of names. */
+static tc_status read_float(reader *r, const char *key, const tc_json *value)
+{
+    bool many = ti_json_is(value, TC_JSON_LIST);
+    const tc_json *one = many ? value->as.child : value;
+    for (uint32_t i = 0; i < (many ? value->n : 1); i++, one = one->next) {
+        const char *name = text_of(r, one);
+        if (!name || !*name)
+            return wants(r, key, "a name or an array of names");
+        ti_config_leave_float(r->ctx, r->config, name);
+    }
+    return TC_OK;
+}
+
 static tc_status read_member(reader *r, const char *key, const tc_json *value)
 {
     static const char *const names[] = {"preset",  "observer",     "activations", "weights", "io",
-                                        "modules", "module_types", "nodes",       "targets"};
+                                        "modules", "module_types", "nodes",       "targets", "float"};
     static const tc_level levels[] = {
         [5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
     size_t i = 0;
@@ -379,7 +393,9 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
         return TC_OK; /* read before everything else */
     if (i < 4)
         return read_global(r, key, value);
-    return i == 4 ? read_io(r, value) : read_entrys(r, key, value, levels[i]);
+    return i == 4   ? read_io(r, value)
+           : i == 9 ? read_float(r, key, value)
+                    : read_entrys(r, key, value, levels[i]);
 }
 
 tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_config *out)
@@ -409,7 +425,16 @@ static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
     return ti_config_from_json(ctx, path, bytes, out);
 }
 
-tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
+/* "int8,float=front-end,float=conv": what is left in float, after the settings. */
+static const char *without_float(tc_ctx *ctx, const char *text, const char **rest)
+{
+    static const char word[] = ",float=";
+    const char *at = text ? strstr(text, word) : NULL;
+    *rest = at ? at + sizeof word - 1 : NULL;
+    return at ? ti_text_format(&ctx->arena, "%.*s", (int)(at - text), text) : text;
+}
+
+static tc_status read_settings(tc_ctx *ctx, const char *text, tc_config *out)
 {
     if (ti_config_preset(text ? text : "int8", out))
         return TC_OK;
@@ -420,4 +445,18 @@ tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
             "presets are int8, int8xS, best, int8+16:K, int8+16:P%%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6, "
             "mxfp4 and mxint8; a file's name ends in .json");
     return status;
+}
+
+tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
+{
+    const char *rest;
+    text = without_float(ctx, text, &rest);
+    TC_TRY(read_settings(ctx, text && *text ? text : NULL, out));
+    while (rest) {
+        const char *name = without_float(ctx, rest, &rest);
+        if (!*name)
+            return ti_usage(ctx, "a name is missing after 'float='");
+        ti_config_leave_float(ctx, out, name);
+    }
+    return TC_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "../base/mapped.h"
 #include "../num/load.h"
+#include "spectra.h"
 
 /* ---- readers ---- */
 
@@ -301,7 +302,7 @@ bool ti_dataflow_quantizes(const tc_dataflow *f, const tc_node *node)
 {
     return node->op != TC_OP_const && !never_quantized(node->op) && node->n_out &&
            f->scheme[node->out[0]].act.dtype != TC_none && !f->fixed[node->out[0]] &&
-           !f->clock[node->out[0]] && !f->asked[node->out[0]];
+           !f->clock[node->out[0]] && !f->asked[node->out[0]] && !f->real[node->out[0]];
 }
 
 /* Its result gets an accumulator's domain unless a narrower one is requested
@@ -434,7 +435,7 @@ tc_dataflow ti_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
                            const float *never)
 {
     tc_dataflow f = {.g = g, .config = config};
-    bool **flags[] = {&f.leaves, &f.state, &f.clock, &f.fixed,      &f.huge,     &f.asked,
+    bool **flags[] = {&f.leaves, &f.state, &f.clock, &f.fixed,      &f.huge,     &f.asked, &f.real,
                       &f.score, &f.mask, &f.cut,  &f.waits, &f.born,  &f.need_typed, &f.need_real};
     for (size_t i = 0; i < TC_COUNT(flags); i++)
         *flags[i] = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
@@ -458,6 +459,7 @@ tc_dataflow ti_dataflow_of(tc_ctx *ctx, const tc_graph *g, const tc_config *conf
         clear_masks(&f);
         cut_ordered(&f, never);
     }
+    ti_spectra_leave(ctx, &f);
     find_forms(&f);
     return f;
 }

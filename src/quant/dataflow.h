@@ -24,6 +24,9 @@ typedef struct tc_dataflow {
     bool *clock;       /* derived from such buffers and constants alone: counters, positions */
     bool *fixed;       /* known at compile time */
     bool *huge;        /* holds infinities, or values that stand for them */
+    bool *real;        /* stays in float: a power spectrum that is left there, and a logarithm or root
+                          of what is */
+    const struct tc_spectra *spectra; /* with such a spectrum: what is left of it; or NULL */
     bool *asked;       /* stays in float: a code loses too much of it (precision_needs.c) */
     bool *mask;        /* would be huge, but is only added to scores, and clamped there */
     bool *cut;         /* would be huge, but its readers use the order only: it is clamped */

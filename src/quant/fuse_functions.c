@@ -39,6 +39,7 @@ typedef struct search {
     bool *inner;           /* by value: in a piece */
     bool *summed;          /* by value: a sum reads it */
     const tc_spectral_value *spectral; /* by value id */
+    const bool *real;                  /* by value: left in float (dataflow.h) */
 } search;
 
 /* ---- nodes ---- */
@@ -84,7 +85,7 @@ static bool settings_fit(const search *s, const tc_node *node, const tc_node *ro
 /* In a power spectrum, or a logarithm or root of one: these have 32 bits (spectra.h). */
 static bool is_spectral(const search *s, const tc_node *node)
 {
-    bool any = s->spectral[node->out[0]].kind != TC_SPECTRAL_none;
+    bool any = s->spectral[node->out[0]].kind != TC_SPECTRAL_none || s->real[node->out[0]];
     for (int i = 0; i < node->n_in; i++)
         any = any || s->spectral[node->in[i]].kind == TC_SPECTRAL_power;
     return any;
@@ -255,7 +256,8 @@ tc_status ti_fuse_functions(tc_ctx *ctx, tc_module *module, const tc_config *con
                 .pinned = ti_graph_pinned(ctx, g),
                 .inner = tc_new_n(&ctx->scratch, bool, g->n_val),
                 .summed = tc_new_n(&ctx->scratch, bool, g->n_val),
-                .spectral = ti_spectra_find(ctx, &flow).value};
+                .spectral = ti_spectra_find(ctx, &flow).value,
+                .real = flow.real};
     found *all = tc_new_n(&ctx->scratch, found, g->n_val);
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];

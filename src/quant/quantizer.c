@@ -414,6 +414,20 @@ static tc_status form(tc_ctx *ctx, tc_module *module, tc_quant_request *request,
     return request->largest ? form_copy(ctx, request->config, &request->largest) : TC_OK;
 }
 
+static void say_front(tc_ctx *ctx, tc_module *module, const tc_config *config)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const tc_graph *g = ti_main(module);
+    tc_dataflow f = ti_dataflow_of(ctx, g, config, NULL);
+    bool any = false;
+    for (tc_val v = 1; v < g->n_val; v++)
+        any = any || f.real[v];
+    if (!any)
+        ti_warning(ctx, &(tc_loc){.file = module->file}, TC_E_NO_EFFECT,
+                   "'" TC_FRONT_END "' is left in float, but no logarithm or root reads a power spectrum of an input");
+    ti_arena_rewind(&ctx->scratch, mark);
+}
+
 tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *asked)
 {
     tc_config head = ti_quant_output_layers(ctx, ti_main(module), asked->config),
@@ -423,6 +437,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
+    if (own.real_spectra && !own.quiet)
+        say_front(ctx, module, &own);
     TC_TRY(form(ctx, module, &request, &spectra));
     if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);

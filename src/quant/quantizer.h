@@ -84,6 +84,7 @@ typedef enum tc_level {
     TC_LEVEL_module, /* that module and all inside it; the longer path wins */
     TC_LEVEL_target, /* PyTorch's operator, "aten.softmax.int" */
     TC_LEVEL_node,   /* PyTorch's node */
+    TC_LEVEL_any,    /* a node, an operator or a module */
 } tc_level;
 
 typedef struct tc_config_entry {
@@ -118,6 +119,7 @@ typedef struct tc_config {
     bool group_free;      /* the groups of 4-bit weights are a default: see ti_config_pack() */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool plain_spectra;   /* power spectra are values like all others */
+    bool real_spectra;    /* they are float, and their logarithms and roots too */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* the result is run later: its loss is reported there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
@@ -133,6 +135,11 @@ tc_tensor ti_known_weights(const tc_config *config, const char *name, tc_tensor 
                            const tc_type *type);
 /* Whether these codes are another program's. */
 bool ti_weights_are_known(const tc_config *config, const void *codes);
+
+#define TC_FRONT_END "front-end"
+/* What is named, a node, an operator or a module, stays in float; "front-end": power spectra up to
+ * their logarithms and roots. */
+void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name);
 
 /* text: a preset (int8, int8xS, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */

@@ -505,7 +505,9 @@ tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
     tc_spectra s = {.value = tc_new_n(&ctx->scratch, tc_spectral_value, n)};
     finder d = {ctx, f, &s, tc_new_n(&ctx->scratch, bool, n), tc_new_n(&ctx->scratch, bool, n),
                 tc_new_n(&ctx->scratch, bool, n)};
-    if (f->config->anchor || f->config->plain_spectra)
+    if (f->spectra)
+        return *f->spectra;
+    if (f->config->anchor || (f->config->plain_spectra && !f->config->real_spectra))
         return s;
     look_back(&d);
     for (size_t i = 0; i < s.n_group; i++)
@@ -528,6 +530,54 @@ tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
     clear_bad(&d);
     leave_room(&d);
     return s;
+}
+
+/* ---- left in float ---- */
+
+/* Powers are real, and what ends them; parts stay, in i16. */
+static void leave_powers(tc_ctx *ctx, tc_dataflow *f)
+{
+    tc_spectra *s = tc_new(&ctx->scratch, tc_spectra);
+    *s = ti_spectra_find(ctx, f);
+    for (size_t k = 0; k < f->g->n_node && s->any; k++) {
+        const tc_node *node = f->g->node[k];
+        tc_spectral kind = node->n_in ? s->value[node->in[0]].kind : TC_SPECTRAL_none;
+        if (node->n_out == 1 && kind == TC_SPECTRAL_power && is_end(f, node))
+            f->real[node->out[0]] = true;
+    }
+    for (tc_val v = 1; v < f->g->n_val; v++) {
+        tc_spectral_value *value = &s->value[v];
+        f->real[v] = f->real[v] || value->kind == TC_SPECTRAL_power;
+        value->above = value->below = 0;
+        if (value->kind == TC_SPECTRAL_power)
+            *value = (tc_spectral_value){.kind = TC_SPECTRAL_none};
+    }
+    for (size_t i = 0; i < s->n_group; i++)
+        s->group[i].wide = false;
+    f->spectra = s;
+}
+
+/* Logarithms and roots of what a setting leaves in float. */
+static void leave_ends(tc_dataflow *f)
+{
+    for (size_t k = 0; k < f->g->n_node; k++) {
+        const tc_node *node = f->g->node[k], *def = node->n_in ? ti_def(f->g, node->in[0]) : NULL;
+        while (def && ti_spectra_moves(def))
+            def = ti_def(f->g, def->in[0]);
+        if (def && def->n_out && is_end(f, node) && !f->fixed[def->out[0]] &&
+            f->level[def->out[0]] > TC_LEVEL_io && f->scheme[def->out[0]].act.dtype == TC_none &&
+            f->level[node->out[0]] < TC_LEVEL_node)
+            f->real[node->out[0]] = true;
+    }
+}
+
+void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f)
+{
+    if (f->config->anchor)
+        return;
+    if (f->config->real_spectra)
+        leave_powers(ctx, f);
+    leave_ends(f);
 }
 
 /* ---- settings ---- */

@@ -54,6 +54,9 @@ typedef struct tc_spectra {
 /* A movement of one value. */
 bool ti_spectra_moves(const tc_node *node);
 
+/* With config->real_spectra: fills f->real and f->spectra. */
+void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f);
+
 /* In ctx->scratch. */
 tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f);
 int32_t ti_spectra_root(const tc_spectra *s, int32_t group);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fold_norm_affine.c -- the bias of a norm folds into the layers that read it; its gain too where
- * rows are long.
+ * rows are long, and that of an RMS norm.
  *
  *   w (norm(x) g + b) + c  =>  w (norm(x) g) + (c + w b)      rows of up to MATRIX_ROW
  *                          =>  (w g) norm(x) + (c + w b)      longer ones
@@ -127,9 +127,12 @@ static bool all_are(const tc_graph *g, tc_val v, double number)
     return true;
 }
 
-/* A norm along the last axis, of known gain and offset. */
+/* A norm along the last axis, of known gain, and offset where it has one. */
 static bool is_norm(const tc_graph *g, const tc_node *node)
 {
+    if (node->op == TC_OP_rms_norm)
+        return node->in[1] && is_known(g, node->in[1]) &&
+               ti_type_of(g, node->out[0])->dtype == TC_f32;
     return node->op == TC_OP_layer_norm && node->n_in >= 3 && node->in[2] &&
            ((const tc_attr_layer_norm *)node->attr)->n_axes == 1 && is_known(g, node->in[2]) &&
            ti_type_of(g, node->out[0])->dtype == TC_f32;
@@ -139,7 +142,8 @@ static bool is_norm(const tc_graph *g, const tc_node *node)
 static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
 {
     if (!norm->in[1] || !is_known(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
-        tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW)
+        (norm->op == TC_OP_layer_norm &&
+         tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW))
         return false;
     tc_tensor gain = ti_tensor_of(g, norm->in[1]);
     return noise_behind(o, g, norm->out[0], gain, true) <=
@@ -166,7 +170,7 @@ static void look(offsets *o, tc_ctx *ctx, const tc_graph *g)
             !can_lose(o, g, node->out[0], ti_type_of(g, node->out[0])->rank - 1))
             continue;
         bool bare = loses_gain(o, g, node);
-        if (bare || !all_are(g, node->in[2], 0))
+        if (bare || (node->op == TC_OP_layer_norm && !all_are(g, node->in[2], 0)))
             lose(o, g, node->out[0], node, bare);
     }
 }
@@ -198,6 +202,8 @@ static tc_status without(tc_rewrite *rw, const tc_node *node, bool *done)
         zero = ti_graph_const(rw->to, type, none.data, NULL, node->loc);
     }
     ti_rewrite_copy(rw, node);
+    if (node->op == TC_OP_rms_norm)
+        rw->to->node[rw->to->n_node - 1]->in[1] = TC_NONE;
     if (zero)
         rw->to->node[rw->to->n_node - 1]->in[2] = zero;
     if (one)
@@ -246,7 +252,10 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     tc_val in[3] = {rw->now[node->in[0]], rw->now[node->in[1]], TC_NONE};
     if (o->bare[node->in[0]])
         in[1] = with_gain(rw, node, norm);
-    in[2] = with_offset(rw, node, norm);
+    if (norm->op == TC_OP_layer_norm)
+        in[2] = with_offset(rw, node, norm);
+    else
+        in[2] = node->n_in > 2 && node->in[2] ? rw->now[node->in[2]] : TC_NONE;
     tc_build b = ti_build_instead(rw, node);
     return ti_b_again(&b, in, 3, done);
 }
