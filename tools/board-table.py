@@ -47,7 +47,7 @@ def row(tosac, model, calib, board, folder):
     said = run(tosac, "compile", model, "--board", board["board"], "--calib", calib, "-o", out, "--json")
     v = json.loads(said)["verdict"]
     machine = (board["npu"] or board["core"]) + clock(v.get("npu_clock_hz") or v.get("core_clock_hz"))
-    time = f"{short(v['milliseconds'])} ms, {short(v['inferences_per_second'])} a second"
+    time = f"{short(v['milliseconds'])} ms ({short(v['milliseconds_low'])} to {short(v['milliseconds_high'])}), {short(v['inferences_per_second'])} a second"
     return f"| `{board['board']}` | {machine} | {v.get('memory_mode', '')} | {otherwise(v)} | {memories(v)} | {time} |"
 
 

@@ -27,7 +27,7 @@ typedef struct tc_cost_figures {
     double read[TC_PROFILE_MEMORIES];    /* bytes, in whole words of the port */
     double written[TC_PROFILE_MEMORIES]; /* likewise */
     double cycles_low, cycles_high;      /* nine of ten machines are expected between; bands of parts
-                                            do not add up.  Cortex-M: both are cycles */
+                                            do not add up */
 } tc_cost_figures;
 
 /* The system around the machine; NULL: the machine's own. */

@@ -79,6 +79,8 @@ tc_status ti_advice_figures(tc_ctx *ctx, tc_compiled *c, tc_advice_figures *out)
     case TC_PACKED_C:
         TC_TRY(ti_core_cost(ctx, c, &cost));
         out->cycles = cost.cycles;
+        out->cycles_low = cost.cycles_low;
+        out->cycles_high = cost.cycles_high;
         out->flash = (double)(cost.constants + cost.code);
         out->sram = (double)(cost.arena + cost.ports + cost.state);
         return TC_OK;

@@ -116,10 +116,20 @@ static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
         tc_core_cost cost;
         TC_TRY(ti_core_cost(ctx, c, &cost));
         known = f->core_clock > 0;
-        seconds += known ? cost.cycles / f->core_clock : 0;
+        if (known) {
+            seconds += cost.cycles / f->core_clock;
+            low += (cost.cycles - cost.cycles_low) / f->core_clock;
+            high += (cost.cycles_high - cost.cycles) / f->core_clock;
+        }
     } else if (c->core.region) {
         known = f->core_clock > 0;
-        seconds += known ? c->written.core_cycles / f->core_clock : 0;
+        if (known) {
+            const tc_cycles *k = &c->target.core->machine->cycles;
+            double about = c->written.core_cycles / f->core_clock;
+            seconds += about;
+            low += about * (1 - k->low / k->about);
+            high += about * (k->high / k->about - 1);
+        }
     }
     f->milliseconds = known ? 1e3 * seconds : 0;
     f->least = f->milliseconds - 1e3 * low;

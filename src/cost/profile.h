@@ -3,6 +3,7 @@
 #ifndef TC_PROFILE_H
 #define TC_PROFILE_H
 
+#include "../machine/machine.h"
 #include "../base/json_out.h"
 #include "stream.h"
 #include "tosac/tosac.h"
@@ -34,7 +35,8 @@ typedef struct tc_profile_entry {
 /* A Cortex-M: cycles are instructions times a factor. */
 typedef struct tc_profile_core {
     const char *title; /* NULL: it is not one */
-    double factor, instructions;
+    tc_cycles factor;
+    double instructions;
     size_t constants, code, arena, ports, state;
 } tc_profile_core;
 

@@ -42,6 +42,10 @@ tc_cost_figures ti_profile_figures(const tc_profile *p, const tc_npu_cost *c)
                          .macs = c->macs,
                          .cycles_low = band.low,
                          .cycles_high = band.high};
+    if (p->core.title) {
+        f.cycles_low = c->cycles * p->core.factor.low / p->core.factor.about;
+        f.cycles_high = c->cycles * p->core.factor.high / p->core.factor.about;
+    }
     f.utilisation = p->machine ? ti_npu_utilisation(p->machine, c) : 0;
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++) {
         f.read[i] = c->read[i];

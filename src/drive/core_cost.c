@@ -15,7 +15,9 @@ static void add(const tc_machine *machine, const tc_graph *g, const tc_c_source 
 {
     for (size_t k = 0; k < s->n_cost; k++)
         out->instructions += s->cost[k].instructions;
-    out->cycles = out->instructions * machine->cycles;
+    out->cycles = out->instructions * machine->cycles.about;
+    out->cycles_low = out->instructions * machine->cycles.low;
+    out->cycles_high = out->instructions * machine->cycles.high;
     out->constants += s->constants;
     out->code += s->code;
     out->state += s->state;

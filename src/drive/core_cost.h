@@ -9,7 +9,7 @@
 typedef struct tc_core_cost {
     tc_c_source *part; /* by region */
     size_t n_part;
-    double instructions, cycles;
+    double instructions, cycles, cycles_low, cycles_high;
     size_t constants, code;     /* flash: exact, and about */
     size_t arena, ports, state; /* RAM: exact; ports: inputs and outputs */
 } tc_core_cost;

@@ -56,6 +56,11 @@ typedef enum tc_core { TC_CORE_C, TC_CORE_DSP, TC_CORE_MVE } tc_core;
 /* The same by what an instruction does, for prices: ARMv6-M has no products of 64 bits. */
 typedef enum tc_pace { TC_PACE_V6M, TC_PACE_V7M, TC_PACE_DSP, TC_PACE_MVE, TC_PACES } tc_pace;
 
+/* Cycles an instruction: about, and between which nine of ten measured points are. */
+typedef struct tc_cycles {
+    double about, low, high;
+} tc_cycles;
+
 typedef struct tc_machine {
     const char *name;    /* as the user writes it: all of it, or up to the size */
     const tc_npu_machine *npu; /* TC_PACKED_STREAM: its sizes, each a machine of its own */
@@ -66,7 +71,7 @@ typedef struct tc_machine {
     tc_packing packing;
     tc_core core;
     tc_pace pace;
-    double cycles;       /* C source: an instruction's, on average; a guess by the core's make */
+    tc_cycles cycles;    /* C source: an instruction's, on average */
     const char *backend; /* the delegate's id in a .pte; NULL: none */
     tc_abilities can;
     tc_costs cost;

@@ -266,7 +266,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     w->memory = source.arena;
     w->ports = source.ports + source.state;
     for (size_t i = 0; i < source.n_cost; i++)
-        w->core_cycles += source.cost[i].instructions * core->cycles;
+        w->core_cycles += source.cost[i].instructions * core->cycles.about;
     w->layer = source.layer;
     w->n_layer = source.n_layer;
     w->library = c->asked.cmsis_nn ? TC_CMSIS_NN : NULL;

@@ -13,8 +13,8 @@ static void add_step(tc_ctx *ctx, tc_profile *p, const tc_machine *machine, cons
                                                      ti_c_work_kernel(c->work[i]),
                                                      ti_c_work_what(c->work[i])),
                                       c->times[i]};
-    tc_npu_cost cost = {.cycles = c->instructions * machine->cycles,
-                        .compute = c->instructions * machine->cycles,
+    tc_npu_cost cost = {.cycles = c->instructions * machine->cycles.about,
+                        .compute = c->instructions * machine->cycles.about,
                         .macs = c->macs};
     tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
     p->entry[p->n_entry++] =

@@ -103,7 +103,7 @@ typedef struct tc_content {
     tc_evaluation *answers; /* right and wrong ones, by labels; or NULL */
     tc_layout layout;
     double cycles, macs, seconds;
-    double cycles_low, cycles_high; /* Ethos-U: the band; 0: there is none */
+    double cycles_low, cycles_high; /* the band; 0: there is none */
     int32_t macs_per_cycle; /* 0: not known */
 } tc_content;
 

@@ -75,8 +75,8 @@ static tc_status add_profile(tc_content *c)
     TC_TRY(ti_profile_made(c->ctx, c->options.compiled, &profile));
     tc_profile_get_info(profile, &info);
     c->cycles = rint(info.total.cycles);
-    c->cycles_low = info.instructions > 0 ? 0 : rint(info.total.cycles_low);
-    c->cycles_high = info.instructions > 0 ? 0 : rint(info.total.cycles_high);
+    c->cycles_low = rint(info.total.cycles_low);
+    c->cycles_high = rint(info.total.cycles_high);
     c->macs = info.total.macs; /* what the machine does, not what the shapes need */
     for (size_t k = 0; k < c->n_node; k++)
         c->node[k].cost.macs = 0;

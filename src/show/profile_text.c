@@ -54,7 +54,7 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
     if (!core->title)
         ti_buf_printf(out, " %5.1f %%", 100 * r->cost.utilisation);
     else if (r->cost.macs > 0)
-        ti_buf_printf(out, " %7.2f", r->cost.cycles / core->factor / r->cost.macs);
+        ti_buf_printf(out, " %7.2f", r->cost.cycles / core->factor.about / r->cost.macs);
     else
         ti_buf_printf(out, " %7s", "");
     put_memories(ctx, p, &r->cost, out);
@@ -72,11 +72,14 @@ static void put_row(tc_ctx *ctx, const tc_profile *p, const tc_profile_row *r, i
 static void put_core(tc_ctx *ctx, const tc_profile *p, tc_buf *out)
 {
     const tc_profile_core *c = &p->core;
-    ti_buf_printf(out, "%s: %.0f instructions estimated, %.0f cycles at %.1f for each", c->title,
-                  c->instructions, p->total.cycles, c->factor);
-    if (p->system.clock > 0)
-        ti_buf_printf(out, ", %.3f ms at %.0f MHz", 1e3 * p->total.cycles / p->system.clock,
-                      p->system.clock / 1e6);
+    tc_cost_figures total = ti_profile_figures(p, &p->total);
+    double ms = p->system.clock > 0 ? 1e3 / p->system.clock : 0;
+    ti_buf_printf(out, "%s: %.0f instructions estimated, %.0f cycles (%s) at %.2f for each", c->title,
+                  c->instructions, total.cycles,
+                  ti_npu_band_text(&ctx->arena, total.cycles_low, total.cycles_high), c->factor.about);
+    if (ms > 0)
+        ti_buf_printf(out, ", %.3f ms (%.3f to %.3f) at %.0f MHz", ms * total.cycles,
+                      ms * total.cycles_low, ms * total.cycles_high, p->system.clock / 1e6);
     ti_buf_printf(out, "; %s MACs, %.2f instructions each\n", amount(ctx, p->total.macs),
                   p->total.macs > 0 ? c->instructions / p->total.macs : 0);
     ti_buf_printf(out, "flash: %zu bytes: constants %zu, code about %zu\n", c->constants + c->code,
@@ -178,10 +181,8 @@ static void put_table(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t
 
 static void json_figures(const tc_profile *p, const tc_cost_figures *f, tc_json_out *out)
 {
-    tc_json_put(out, TC_J("cycles", rint(f->cycles)));
-    if (!p->core.title)
-        tc_json_put(out, TC_J("cycles_low", rint(f->cycles_low)),
-                    TC_J("cycles_high", rint(f->cycles_high)));
+    tc_json_put(out, TC_J("cycles", rint(f->cycles)), TC_J("cycles_low", rint(f->cycles_low)),
+                TC_J("cycles_high", rint(f->cycles_high)));
     tc_json_put(out, TC_J("macs", f->macs), TC_J("utilisation", f->utilisation));
     ti_json_open(out, "bytes", '{');
     for (int i = 0; i < TC_PROFILE_MEMORIES; i++)
@@ -212,7 +213,7 @@ static void json_rows(const tc_profile *p, tc_profile_by by, tc_json_out *out)
 /* The work of a kernel on a Cortex-M, and its instructions. */
 static void json_counts(const tc_profile *p, const tc_profile_entry *e, tc_json_out *out)
 {
-    tc_json_put(out, TC_J("instructions", e->cost.cycles / p->core.factor));
+    tc_json_put(out, TC_J("instructions", e->cost.cycles / p->core.factor.about));
     ti_json_open(out, "counts", '{');
     for (size_t i = 0; i < e->n_count; i++)
         tc_json_put(out, TC_J(e->count[i].what, e->count[i].times));
@@ -222,7 +223,7 @@ static void json_counts(const tc_profile *p, const tc_profile_entry *e, tc_json_
 static void json_core(const tc_profile_core *c, tc_json_out *out)
 {
     tc_json_put(out, TC_J("instructions", c->instructions),
-                TC_J("cycles_per_instruction", c->factor));
+                TC_J("cycles_per_instruction", c->factor.about));
     tc_json_object(out, "flash", TC_J("constants", c->constants), TC_J("code", c->code));
     tc_json_object(out, "ram", TC_J("arena", c->arena), TC_J("ports", c->ports),
                    TC_J("state", c->state));

@@ -64,7 +64,8 @@ static void try_machine(tc_ctx *ctx, const tc_machine *m)
     CHECK_ROW(m->name, stream == (m->n_npu > 0)); /* an Ethos-U has sizes */
     CHECK_ROW(m->name, stream == (m->n_system > 0) && stream == (m->system_config != NULL));
     CHECK_ROW(m->name, !stream || (m->memory_mode && m->backend && m->spec));
-    CHECK_ROW(m->name, (m->packing == TC_PACKED_C) == (m->cycles > 0));
+    const tc_cycles *k = &m->cycles;
+    CHECK_ROW(m->name, (m->packing == TC_PACKED_C) == (0 < k->low && k->low < k->about && k->about < k->high));
     CHECK_ROW(m->name, !m->costs_of || ti_npu_machine_find(m->costs_of));
     if (!stream && m->packing != TC_PACKED_TOSA)
         CHECK_ROW(m->name, ti_target_parse(ctx, m->name, &target) == TC_OK && target.machine == m);
