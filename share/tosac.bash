@@ -42,8 +42,8 @@ _tosac()
         valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     verify)
-        options='--target -t --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --firmware --board --strict-fit --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--firmware|--board|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
         options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
