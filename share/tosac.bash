@@ -18,8 +18,8 @@ _tosac()
         valued='|--calib|--preprocess|--merge|--quant|-q|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)
-        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --bench --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--bench|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --device --bench --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--device|--bench|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     explain)
         options='--target -t --board --calib --quant -q --cpu --system --optimise --cost --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -30,8 +30,8 @@ _tosac()
         valued='|--input|-i|--preprocess|--report|--most|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     evaluate)
-        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--data|--labels|--preprocess|--most|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--data --labels --perplexity --preprocess --most --dequantize --tosa --device --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--data|--labels|--preprocess|--most|--device|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     generate)
         options='--tokenizer --prompt --tokens -n --temperature --top-k --seed --stop --context --tosa --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -42,8 +42,8 @@ _tosac()
         valued='|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     verify)
-        options='--target -t --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --firmware --board --strict-fit --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--firmware|--board|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
         options='--target -t --board --by --top --estimate --etdump --ticks --method --calib --quant -q --cpu --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '

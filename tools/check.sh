@@ -260,6 +260,8 @@ queue_gcc() {
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
     [ "$mode" = quick ] || later "examples/firmware, in QEMU" test/firmware.sh build/tosac
     [ "$mode" = quick ] || later "firmware with an Ethos-U, in QEMU" python3 test/emulate.py build/tosac
+    [ "$mode" = quick ] || later "Linux's driver for Ethos-U" "$python" test/device.py "$PWD/build"
+    later "firmware that takes a file or not" python3 test/firmware_fit.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3
     later "bug families" build/conformance fixtures --cases $cases -j 1

@@ -67,7 +67,7 @@ typedef enum tc_status {
     TC_BAD_MODEL = 1,   /* the model or file is not valid */
     TC_USAGE = 2,       /* an option or argument is wrong */
     TC_UNSUPPORTED = 3, /* the model is valid but not supported yet */
-    TC_TOOL = 4,        /* a library that is needed is missing */
+    TC_TOOL = 4,        /* a library or device that is needed is missing */
     TC_NO_MEMORY = 5,   /* out of memory; the context can only be freed */
     TC_CANCELLED = 6,   /* by tc_ctx_cancel() or by a callback */
     TC_BUG = 70         /* a bug in tosac */

@@ -104,6 +104,43 @@ TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
 tc_compiled_try_alternatives(tc_ctx *ctx, const tc_model *model, const tc_compile_options *options,
                              tc_compiled *compiled, tc_output kind);
 
+/* ---- a firmware ---- */
+
+typedef struct tc_firmware_options {
+    size_t size;          /* of this record */
+    const char *firmware; /* "tflm", "executorch-1.4", "executorch-1.5", "linux-6.19"; behind it what is known
+                             of it: "tflm,driver=0.16,arena=200000,resolver=main.cc" (doc/firmware.md) */
+    const char *board;    /* its name or file; NULL: not said */
+    const char *npu;      /* "ethos-u55-128", where no board says it */
+} tc_firmware_options;
+TC_SIZED_RECORD(tc_firmware_options)
+
+typedef enum tc_firmware_verdict {
+    TC_FIRMWARE_FITS = 0,
+    TC_FIRMWARE_FAULT = 1,
+    TC_FIRMWARE_OPEN = 2 /* it depends on what was not said */
+} tc_firmware_verdict;
+
+typedef struct tc_firmware_finding {
+    size_t size; /* of this record: set by the caller */
+    tc_firmware_verdict verdict;
+    const char *rule, *asks; /* "macs", "a stream for the number of multipliers that is there" */
+    const char *text;        /* what was found; where something is to be done, what */
+    const char *source;      /* where the rule is written */
+} tc_firmware_finding;
+TC_SIZED_RECORD(tc_firmware_finding)
+
+typedef struct tc_firmware_report tc_firmware_report;
+
+/* Checks a .tflite, .pte or stream against what the firmware asks; TC_OK whatever is found. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_verify_firmware(tc_ctx *ctx, const char *path,
+                                                                const tc_firmware_options *options,
+                                                                tc_firmware_report **out);
+
+/* Finding i, in the order of the rules; false: there are no more. */
+TC_API TC_EXPERIMENTAL bool tc_firmware_finding_at(const tc_firmware_report *report, size_t i,
+                                                   tc_firmware_finding *out);
+
 #ifdef __cplusplus
 }
 #endif

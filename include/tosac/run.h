@@ -18,6 +18,10 @@ typedef struct tc_program_options {
 } tc_program_options;
 TC_SIZED_RECORD(tc_program_options)
 
+/* From now on the context's programs run their Ethos-U regions on a Linux device (tosac/device.h), not in
+ * the executor; path NULL: the first one.  TC_TOOL: there is none. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_ctx_use_device(tc_ctx *ctx, const char *path);
+
 /* Prepares a model to run: simplifies it, plans its memory, packs its constants.  With reference
  * kernels it runs unchanged.
  *

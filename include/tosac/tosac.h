@@ -78,6 +78,7 @@
 #include "compile.h"
 #include "context.h"
 #include "data.h"
+#include "device.h"
 #include "evaluate.h"
 #include "generate.h"
 #include "inspect.h"

@@ -89,6 +89,7 @@ def test_every_verb(digits, files, tmp_path):
 def test_ethos_u(digits, tmp_path):
     valid("compile", "compile", digits.model, "-t", "ethos-u85-256", "--calib", digits.calib, "-o", tmp_path / "d.pte")
     valid("verify", "verify", tmp_path / "d.pte")
+    valid("verify", "verify", tmp_path / "d.pte", "--firmware", "executorch-1.4,driver=0.15", "--board", "alif-e7-hp")
     valid("profile", "profile", tmp_path / "d.pte")
     valid("inspect", "inspect", tmp_path / "d.pte")
 

@@ -24,7 +24,7 @@ const char *tc_status_text(tc_status status)
         {TC_BAD_MODEL, "the model or file is not valid"},
         {TC_USAGE, "an option or argument is wrong"},
         {TC_UNSUPPORTED, "the model is valid but not supported yet"},
-        {TC_TOOL, "a library that is needed is missing"},
+        {TC_TOOL, "a library or device that is needed is missing"},
         {TC_NO_MEMORY, "out of memory"},
         {TC_CANCELLED, "the work was cancelled"},
         {TC_BUG, "a bug in tosac"},

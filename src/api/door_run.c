@@ -84,6 +84,15 @@ static void add_numbers(tc_module *m, tc_graph *g)
     }
 }
 
+static bool has_region(const tc_module *m)
+{
+    for (size_t i = 0; i < m->n_graph; i++)
+        for (size_t k = 0; k < m->graph[i]->n_node; k++)
+            if (m->graph[i]->node[k]->op == TC_OP_ethosu)
+                return true;
+    return false;
+}
+
 static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_options *options,
                       tc_program **out)
 {
@@ -96,6 +105,9 @@ static tc_status make(tc_ctx *ctx, const tc_model *model, const tc_program_optio
     if (!ctx->reference_kernels)
         TC_TRY(ti_road_run(ctx, p->module, TC_AT_COPY, TC_AT_RUNNABLE, NULL, NULL));
     p->g = ti_main(p->module);
+    if (ctx->device && !has_region(p->module))
+        ti_warning(ctx, &(tc_loc){.file = p->module->file}, TC_E_NO_EFFECT,
+                   "there is no Ethos-U region in it that the device could run");
     add_numbers(p->module, p->g);
     p->own = tc_new_n(arena, void *, p->g->n_in);
     p->bound = tc_new_n(arena, const void *, p->g->n_in);

@@ -44,6 +44,7 @@ struct tc_ctx {
     size_t n_muted; /* errors past the first hundred are counted, not kept */
     int threads;            /* 0: as many as there are cores */
     bool reference_kernels; /* --reference */
+    struct tc_device_link *device; /* what runs an Ethos-U's programs; NULL: the executor */
     struct tc_cleanup *cleanup; /* what else must be undone, newest first */
     struct tc_mapped *mapped;   /* base/mapped.c */
     bool may_map;               /* large files stay where they are */

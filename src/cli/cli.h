@@ -182,6 +182,10 @@ TC_MUST_USE tc_status cli_data(cli *c, const cli_texts *files, bool always, tc_d
 /* The same of every verb that runs samples one after the other. */
 #define CLI_ROW_RESET(at) \
     {"--reset", NULL, NULL, CLI_FLAG, at, "start every sample from the initial state"}
+#define CLI_ROW_DEVICE(at)                                                                         \
+    {"--device", NULL, "PATH", CLI_TEXT, at,                                                       \
+     "run Ethos-U regions on this Linux device: /dev/accel/accel0, or 'first' (doc/devices.md)"}
+TC_MUST_USE tc_status cli_use_device(cli *c, const char *path); /* NULL: none is wanted */
 #define CLI_PREPROCESS_HELP                                                                        \
     "PNG, JPEG or WAV files as data: \"resize=256 crop=224 mean=.. std=..\" (doc/data.md)"
 TC_MUST_USE tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool always,

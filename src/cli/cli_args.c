@@ -282,7 +282,7 @@ static const struct {
      "The model or a file is not valid; out of memory; a file cannot be read or written."},
     {TC_USAGE, "An option or argument is wrong."},
     {TC_UNSUPPORTED, "The model is valid but not supported yet."},
-    {TC_TOOL, "A library that is needed is missing; doctor: a target does not work."},
+    {TC_TOOL, "A library or device that is needed is missing; doctor: a target does not work."},
     {TC_BUG, "A bug in tosac; please report it."},
 };
 
@@ -334,4 +334,11 @@ void cli_dump_options(const cli_verb *const *verb, size_t n)
     }
     cli_json_close(&out, ']');
     cli_json_close(&out, '}');
+}
+
+tc_status cli_use_device(cli *c, const char *path)
+{
+    if (!path)
+        return TC_OK;
+    return tc_ctx_use_device(c->ctx, cli_is(path, "first") ? NULL : path);
 }

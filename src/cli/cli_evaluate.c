@@ -9,7 +9,7 @@
 
 typedef struct evaluate_options {
     cli_texts data;
-    const char *labels, *preprocess;
+    const char *labels, *preprocess, *device;
     int64_t most;
     bool tosa, dequantize, perplexity;
 } evaluate_options;
@@ -191,6 +191,7 @@ static tc_status run_evaluate(cli *c, const void *record, const cli_texts *args)
     reading.dequantize = o->dequantize;
     reading.data = o->data.v;
     reading.n_data = o->data.n;
+    CLI_TRY(cli_use_device(c, o->device));
     r.n_program = args->n;
     r.labels = o->labels;
     r.perplexity = o->perplexity;
@@ -222,6 +223,7 @@ static const cli_option options[] = {
      "take float data for quantized inputs and outputs, by their types or by FILE.json"},
     {"--tosa", NULL, NULL, CLI_FLAG, AT(tosa),
      "run the TOSA that is stored beside an Ethos-U stream"},
+    CLI_ROW_DEVICE(AT(device)),
     {0},
 };
 

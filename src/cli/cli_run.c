@@ -10,7 +10,7 @@
 
 typedef struct run_options {
     cli_texts data;
-    const char *folder, *preprocess, *method;
+    const char *folder, *preprocess, *method, *device;
     bool raw, reset, tosa, dequantize;
     int64_t bench, steps;
 } run_options;
@@ -284,6 +284,7 @@ static tc_status run_program(cli *c, const void *record, const cli_texts *args)
     reading.method = o->method;
     reading.data = o->data.v;
     reading.n_data = o->data.n;
+    CLI_TRY(cli_use_device(c, o->device));
     CLI_TRY(cli_data_by(c, &o->data, o->preprocess, true, &data));
     tc_dataset_repeat(data, (size_t)o->steps);
     CLI_TRY(tc_model_open_sizes(c->ctx, args->v[0], &reading, data, &at, &n));
@@ -323,6 +324,7 @@ static const cli_option options[] = {
      "run the TOSA that is stored beside an Ethos-U stream"},
     {"--dequantize", NULL, NULL, CLI_FLAG, AT(dequantize),
      "take float data for quantized inputs and outputs, by their types or by FILE.json"},
+    CLI_ROW_DEVICE(AT(device)),
     {"--bench", NULL, "N", CLI_NUMBER, AT(bench),
      "time N runs of one sample each; without -o do nothing else"},
     {0},

@@ -18,6 +18,11 @@ typedef struct tc_call {
 
 typedef void tc_kernel(tc_call *call);
 
+/* A device that runs an operator in place of its kernel. */
+typedef struct tc_device_link {
+    void (*run)(struct tc_device_link *link, tc_call *call);
+} tc_device_link;
+
 /* One type inference: out[i] holds the declared type, or dtype none; the rule overwrites it with
  * the computed one, keeping what only a declaration can say. */
 typedef struct tc_infer {

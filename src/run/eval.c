@@ -9,6 +9,14 @@
 
 enum { MOST_ROUNDS = 10 * 1000 * 1000 }; /* of a loop */
 
+void ti_call_kernel(const tc_ctx *ctx, tc_op op, tc_kernel *kernel, tc_call *call)
+{
+    if (op == TC_OP_ethosu && ctx->device)
+        ctx->device->run(ctx->device, call);
+    else
+        kernel(call);
+}
+
 static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
 {
     const tc_op_info *info = &tc_ops[node->op];
@@ -19,7 +27,7 @@ static tc_status run_kernel(tc_graph *g, const tc_node *node, tc_call *call)
                               info->name);
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     call->scratch = &ctx->scratch;
-    info->kernel(call);
+    ti_call_kernel(ctx, node->op, info->kernel, call);
     tc_status status = TC_OK;
     if (call->error)
         status = ti_error(ctx, node->loc, TC_E_NUMBERS, "'%s': %s", info->name, call->error);

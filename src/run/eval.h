@@ -16,6 +16,9 @@ TC_MUST_USE tc_status ti_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *a
 TC_MUST_USE tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                    tc_tensor *out, tc_arena *arena);
 
+/* An operator's kernel, or the context's device in its place. */
+void ti_call_kernel(const tc_ctx *ctx, tc_op op, tc_kernel *kernel, tc_call *call);
+
 /* state.c: TOSA's variables, which live with the module.  Writes are visible at once to the run
  * that does them; if it succeeds they are kept for the next one, otherwise dropped. */
 TC_MUST_USE tc_status ti_eval_variable(tc_graph *g, const tc_node *node, const tc_tensor *in,

@@ -105,7 +105,7 @@ static tc_status run_kernel(tc_plan *plan, const step *s)
     for (int i = 0; i < s->n_out; i++)
         t[s->n_in + i] = tensor_at(plan, s->out[i]);
     tc_call call = {s->attr, s->n_in, s->n_out, t, t + s->n_in, &plan->arena, NULL};
-    s->kernel(&call);
+    ti_call_kernel(plan->ctx, s->op, s->kernel, &call);
     if (call.error) { /* it may point into the kernel's scratch */
         plan->failed = s;
         snprintf(plan->why, sizeof plan->why, "%s", call.error);
@@ -360,7 +360,8 @@ bool ti_plan_parallel(const tc_plan *plan)
 {
     for (size_t i = 0; i < plan->n_step; i++) {
         const step *s = &plan->step[i];
-        if (s->kind == STEP_NODE || (s->kind == STEP_CALL && !ti_plan_parallel(s->callee)))
+        if (s->kind == STEP_NODE || (s->op == TC_OP_ethosu && plan->ctx->device) ||
+            (s->kind == STEP_CALL && !ti_plan_parallel(s->callee)))
             return false;
     }
     return true;
