@@ -328,7 +328,7 @@ queue_judges() {
         skip "judges" "the reference model, Vela and Arm's VGF tools are not there (tools/setup.sh judges)"
         return
     fi
-    later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage
+    later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage build/tosac
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "VGF shaders, judged" shaders_judged $shaders

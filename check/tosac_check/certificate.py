@@ -18,9 +18,13 @@ from .stream import Bad, Raw, parse_payload, require
 from .typed_text import BYTES, Program, range_of, type_of
 
 FORMAT = 1
+PROGRAM, SAMPLES = ".program.ir", ".samples.npz"  # in place of .json
 ABOVE = b',\n  "sha256_of_above"'
 MEMBERS = ["certificate", "target", "tool", "model", "data", "settings", "output", "program", "samples", "inputs", "outputs", "regions", "checks",
            "not_checked", "ranges", "map", "sha256_of_above"]
+
+
+SAMPLED = ("command streams executed beside their TOSA programs", "drawn inputs for a second program")
 
 
 def sha256(data: bytes) -> str:
@@ -52,8 +56,8 @@ def record_of(data: bytes) -> dict:
 
 def open_certificate(path: Path) -> Beside:
     record = record_of(path.read_bytes())
-    text = held(path.with_suffix(".ir").read_bytes(), record["program"], "the typed program")
-    data = held(path.with_suffix(".npz").read_bytes(), record["samples"], "the archive of samples")
+    text = held(path.with_suffix(PROGRAM).read_bytes(), record["program"], "the typed program")
+    data = held(path.with_suffix(SAMPLES).read_bytes(), record["samples"], "the archive of samples")
     with zipfile.ZipFile(io.BytesIO(data)) as z:
         samples = {name[:-4]: np.load(io.BytesIO(z.read(name))) for name in z.namelist()}
     return Beside(record, Program(text.decode()), samples, path.parent)
@@ -82,10 +86,11 @@ def check_ranges(beside: Beside) -> int:
 
 def check_claims(beside: Beside, commands: int) -> None:
     """Figures that can be counted again."""
+    said = sum(c["elements"] for c in beside.record["checks"] if c["check"] in SAMPLED)
+    results = [a for name, a in beside.samples.items() if ".out" in name]
+    require(said == sum(a.size for a in results), "the certificate counts other elements than the samples have")
     for check in beside.record["checks"]:
         if check["check"] == "command streams executed beside their TOSA programs":
-            results = [a for name, a in beside.samples.items() if ".out" in name]
-            require(check["elements"] == sum(a.size for a in results), "the certificate counts other elements than the samples have")
             rows = [row for row in beside.record["map"] if "tosa" in row]
             require(check["operators"] == len(rows), "the certificate counts other operators than its map")
         if "commands" in check and commands:

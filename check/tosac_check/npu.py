@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 from .elements import Elements
+from .rules import faults_of
 from .stream import CMD0, CMD1
+
+MOST_STEPS = 2000000
+
+
+def still_open(operations: list, n: int) -> list:
+    """After a wait until n of them are open."""
+    return operations[len(operations) - n :] if 0 < n < len(operations) else operations if n else []
 
 
 class Npu(Elements):
@@ -37,75 +45,53 @@ class Npu(Elements):
 
     # main loop -------------------------------------------------------------------
     def run(self):
-        i = 0
-        s = self.stream
-        steps = 0
-        while i < len(s):
-            steps += 1
-            if steps > 2000000:
-                raise RuntimeError("too many steps")
-            w = s[i]
-            op = w & 0x3FF
-            p = w >> 16
-            if w >> 14 & 3 == 1:
-                d = s[i + 1]
-                i += 2
-                n = CMD1[op]
-                if n == "OP_BRANCH":
-                    self.kinds.add("BRANCH")
-                    take = True
-                    if p & 1:
-                        take = self.branch_flag()
-                    if take:
-                        i = d // 4
-                else:
-                    self.r[n] = (p, d)
-                continue
-            i += 1
-            n = CMD0[op]
-            if op >= 256:
-                self.r[n] = (p, 0)
-            elif n == "OP_STOP":
+        """To OP_STOP, or to the end of the words."""
+        at = 0
+        for _ in range(MOST_STEPS):
+            if at >= len(self.stream):
                 return
-            elif n == "OP_CONV":
-                self.op_conv(p, False)
-            elif n == "OP_DEPTHWISE":
-                self.op_conv(p, True)
-            elif n == "OP_POOL":
-                self.op_pool(p)
-            elif n == "OP_ELEMENTWISE":
-                self.op_ew(p)
-            elif n == "OP_RESIZE":
-                self.op_resize(p)
-            elif n == "OP_DMA_START":
-                self.op_dma()
-            elif n == "OP_DMA_WAIT":
-                k = p & 3
-                self.odma = (
-                    self.odma[len(self.odma) - k :]
-                    if k and k < len(self.odma)
-                    else ([] if k == 0 else self.odma)
-                )
-            elif n == "OP_KERNEL_WAIT":
-                k = p & 3
-                self.okern = (
-                    self.okern[len(self.okern) - k :]
-                    if k and k < len(self.okern)
-                    else ([] if k == 0 else self.okern)
-                )
-            elif n in ("OP_IRQ", "OP_PMU_MASK"):
-                pass
+            word = self.stream[at]
+            if word >> 14 & 3 == 1:
+                at = self.long(at, word)
+            elif CMD0[word & 0x3FF] == "OP_STOP":
+                return
             else:
-                raise NotImplementedError(n)
-            if n in (
-                "OP_CONV",
-                "OP_DEPTHWISE",
-                "OP_POOL",
-                "OP_ELEMENTWISE",
-                "OP_RESIZE",
-                "OP_DMA_START",
-            ):
-                self.hazard(n)
+                self.short(CMD0[word & 0x3FF], word >> 16)
+                at += 1
+        raise RuntimeError("too many steps")
+
+    def long(self, at, word):
+        """A command of two words; the next one's place."""
+        name, p, data = CMD1[word & 0x3FF], word >> 16, self.stream[at + 1]
+        if name != "OP_BRANCH":
+            self.r[name] = (p, data)
+            return at + 2
+        self.kinds.add("BRANCH")
+        return data // 4 if not p & 1 or self.branch_flag() else at + 2
+
+    def short(self, name, p):
+        if not name.startswith("OP_"):
+            self.r[name] = (p, 0)
+        elif name in OPERATIONS:
+            OPERATIONS[name](self, p)
+            self.faults += faults_of(self, name, p, self.cur)
+            self.hazard(name)
+        elif name == "OP_DMA_WAIT":
+            self.odma = still_open(self.odma, p & 3)
+        elif name == "OP_KERNEL_WAIT":
+            self.okern = still_open(self.okern, p & 3)
+        elif name not in ("OP_IRQ", "OP_PMU_MASK"):
+            raise NotImplementedError(name)
 
     def branch_flag(self):
         return bool(self.last != 0)
+
+
+OPERATIONS = {
+    "OP_CONV": lambda npu, p: npu.op_conv(p, False),
+    "OP_DEPTHWISE": lambda npu, p: npu.op_conv(p, True),
+    "OP_POOL": Npu.op_pool,
+    "OP_ELEMENTWISE": Npu.op_ew,
+    "OP_RESIZE": Npu.op_resize,
+    "OP_DMA_START": lambda npu, _: npu.op_dma(),
+}

@@ -6,6 +6,9 @@ from __future__ import annotations
 from .stream import require, sx
 
 
+SLACK = 0  # bytes that a decoder may read past the end
+
+
 class Bits:
     def __init__(self, b):
         self.b = bytes(b) + bytes(32)
@@ -18,6 +21,7 @@ class Bits:
             (1 << k) - 1
         )
         self.p += k
+        require(self.p <= self.n + 8 * SLACK, "the weight stream is cut off")
         return r
 
 

@@ -187,7 +187,7 @@ TC_SIZED_RECORD(tc_certificate)
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
 tc_compiled_certificate(tc_ctx *ctx, const tc_compiled *compiled, tc_certificate *out);
 
-/* Writes them: PATH, and beside it PATH with .ir and .npz in place of its extension. */
+/* Writes them: PATH, and beside it PATH with .program.ir and .samples.npz in place of its extension. */
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
 tc_compiled_write_certificate(tc_ctx *ctx, const tc_compiled *compiled, const char *path);
 

@@ -164,7 +164,7 @@ class Explanation:
 
     def certificate(self, path: Union[str, os.PathLike, None] = None) -> dict[str, Any]:
         """What was proved about what was made or saved last, by what, and what was not (doc/schema/certificate.json); makes the program when
-        there is none yet.  With a path it is written, and beside it the typed program (.ir) and the samples (.npz)."""
+        there is none yet.  With a path it is written, and beside it the typed program (.program.ir) and the samples (.samples.npz)."""
         record_of = record(n.tc_certificate)
         with self._program(()), shown(self._progress) as tell:
             self._context.call("tc_compiled_certificate", self._handle, ctypes.byref(record_of), progress=tell)

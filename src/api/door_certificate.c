@@ -15,8 +15,8 @@ static tc_status write_all(tc_ctx *ctx, const tc_compiled *c, const char *path)
     const char *name = ti_path_last(path), *dot = strrchr(name, '.');
     int stem = (int)(dot && dot > name ? dot - path : (ptrdiff_t)strlen(path));
     TC_TRY(ti_certificate(ctx, c, &r));
-    TC_TRY(ti_file_write_two(ctx, ti_text_format(&ctx->arena, "%.*s.ir", stem, path), r.program,
-                             ti_text_format(&ctx->arena, "%.*s.npz", stem, path), r.samples));
+    TC_TRY(ti_file_write_two(ctx, ti_text_format(&ctx->arena, "%.*s" TC_CERTIFICATE_PROGRAM, stem, path), r.program,
+                             ti_text_format(&ctx->arena, "%.*s" TC_CERTIFICATE_SAMPLES, stem, path), r.samples));
     return ti_file_write(ctx, path, r.json);
 }
 

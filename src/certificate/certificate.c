@@ -3,8 +3,6 @@
 #include "certificate.h"
 
 #include "../ir/ir_text.h"
-#include "../wire/archive.h"
-#include "../wire/npy.h"
 
 enum { FORMAT = 1 }; /* of the record; a reader refuses one that it does not know */
 
@@ -36,36 +34,6 @@ static tc_bytes program_text(tc_ctx *ctx, const tc_compiled *c)
     ti_buf_text(&all, head);
     ti_buf_put(&all, text.data, text.size);
     return (tc_bytes){all.data, all.size};
-}
-
-/* ---- samples: what regions were given, and what their streams gave ---- */
-
-static void add_tensors(tc_ctx *ctx, tc_zip *zip, const tc_region *region, size_t k, bool output)
-{
-    const tc_graph *g = ti_main(region->module);
-    const tc_tensor *t = output ? region->gave[k] : region->sample[k];
-    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
-        tc_buf b;
-        ti_buf_init(&b, &ctx->arena);
-        ti_npy_header(&b, tc_dtypes[t[i].type->dtype].npy, t[i].type->rank, t[i].type->dim);
-        if (tc_type_bytes(t[i].type))
-            ti_buf_put(&b, t[i].data, tc_type_bytes(t[i].type));
-        ti_zip_add(zip, ti_text_format(&ctx->arena, "%s.%zu.%s%zu.npy", region->name, k,
-                                       output ? "out" : "in", i), (tc_bytes){b.data, b.size});
-    }
-}
-
-static tc_bytes samples_of(tc_ctx *ctx, const tc_compiled *c)
-{
-    tc_zip zip;
-    ti_zip_begin(&zip, &ctx->arena);
-    for (size_t r = 0; r < c->n_region; r++)
-        for (size_t k = 0; k < TC_CHECK_SAMPLES; k++)
-            if (c->region[r].gave[k]) {
-                add_tensors(ctx, &zip, &c->region[r], k, false);
-                add_tensors(ctx, &zip, &c->region[r], k, true);
-            }
-    return ti_zip_end(&zip);
 }
 
 /* ---- the record ---- */
@@ -129,20 +97,22 @@ tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
     tc_buf text;
     if (!c->written.n_file)
         return ti_usage(ctx, "a certificate is of files, and none was made");
-    tc_certificate r = {.program = program_text(ctx, c), .samples = samples_of(ctx, c)};
+    tc_certificate r = {.program = program_text(ctx, c)};
+    tc_sample_count drawn;
+    TC_TRY(ti_certificate_samples(ctx, c, &r.samples, &drawn));
     ti_buf_init(&text, &ctx->arena);
     tc_json_out json = {.to = &text};
     ti_json_open(&json, NULL, '{');
     tc_json_put(&json, TC_J("certificate", FORMAT), TC_J("target", c->target.text));
     TC_TRY(ti_certificate_inputs(ctx, c, &json));
     put_files(c, &json);
-    put_beside(&json, "program", ".ir", r.program);
-    put_beside(&json, "samples", ".npz", r.samples);
+    put_beside(&json, "program", TC_CERTIFICATE_PROGRAM, r.program);
+    put_beside(&json, "samples", TC_CERTIFICATE_SAMPLES, r.samples);
     const tc_graph *g = ti_main(c->work.typed ? c->work.typed : c->module);
     put_ports(ctx, &json, "inputs", g, false);
     put_ports(ctx, &json, "outputs", g, true);
     put_regions(ctx, c, &json);
-    TC_TRY(ti_certificate_checks(ctx, c, &json));
+    TC_TRY(ti_certificate_checks(ctx, c, &drawn, &json));
     ti_certificate_map(ctx, c, &json);
     char above[TC_SHA256_HEX + 1];
     ti_sha256_hex(&(tc_bytes){text.data, text.size}, 1, above);

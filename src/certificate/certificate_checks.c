@@ -191,7 +191,7 @@ static void put_ranges(const tc_value_range *r, size_t n, size_t samples, tc_jso
     ti_json_close(out, '}');
 }
 
-tc_status ti_certificate_checks(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
+tc_status ti_certificate_checks(tc_ctx *ctx, const tc_compiled *c, const tc_sample_count *drawn, tc_json_out *out)
 {
     tc_value_range *range;
     size_t n, samples;
@@ -200,6 +200,11 @@ tc_status ti_certificate_checks(tc_ctx *ctx, const tc_compiled *c, tc_json_out *
     put_verified(c, out);
     put_compared(c, out);
     put_streams(c, out);
+    if (drawn->drawn) {
+        begin(out, "drawn inputs for a second program", "what TOSA's program gives");
+        tc_json_put(out, TC_J("samples", drawn->drawn), TC_J("elements", drawn->elements));
+        ti_json_close(out, '}');
+    }
     put_proof(c, out);
     ti_json_close(out, ']');
     put_gaps(c, samples, out);

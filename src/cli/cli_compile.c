@@ -437,7 +437,7 @@ static const cli_option options[] = {
      ".pte, .bpte: write an ETRecord for ExecuTorch's Inspector, too; implies --locations"},
     {"--report", NULL, "FILE", CLI_TEXT, AT(report), CLI_REPORT_HELP},
     {"--certificate", NULL, "FILE.json", CLI_TEXT, AT(certificate),
-     "what was proved about the files, by what, and what was not; FILE.ir and FILE.npz go with it"},
+     "what was proved about the files, by what, and what was not; FILE.program.ir and FILE.samples.npz go with it"},
     {"--dump-dir", NULL, "DIR", CLI_TEXT, AT(dump_dir),
      "write the graph after each pass that changed it, each region's .tosa, and trace.json"},
     CLI_ROW_CALIB(compile_options, "calibration data: .npy, .npz, a folder, or random:SEED; of "

@@ -237,12 +237,12 @@ static void test_round_trip(uint64_t start, bool inlined)
     ti_buf_init(&text, &ctx->arena);
     ti_buf_init(&again, &ctx->arena);
     ti_side_init(&side, &ctx->arena);
-    ti_print(m, &(tc_print_options){true, inlined ? NULL : &side}, &text);
+    ti_print(m, &(tc_print_options){.locs = true, .side = inlined ? NULL : &side}, &text);
     tc_status status =
         ti_parse(ctx, "a.ir", (tc_bytes){text.data, text.size}, flat(ctx, &side), &back);
     CHECK(status == TC_OK);
     if (status == TC_OK) {
-        ti_print(back, &(tc_print_options){true, inlined ? NULL : &side}, &again);
+        ti_print(back, &(tc_print_options){.locs = true, .side = inlined ? NULL : &side}, &again);
         CHECK(text.size == again.size && memcmp(text.data, again.data, text.size) == 0);
         CHECK(ti_module_equal(m, back));
         ti_main(back)->n_out ^= 1; /* and a difference is seen */
