@@ -6,8 +6,8 @@
 A build for another machine (tools/cross.sh) gives a wheel for that one: its libraries come from the root it was built against.
 
 Libraries that are not on every Linux come along under names of their own, so that they meet no other copy in the same
-process, and are found beside ours.  The tag names the oldest C library that has every symbol that is used.  The same
-files give the same wheel, byte for byte.
+process, and are found beside ours.  The tag names the oldest C library that has every symbol that is used; functions that
+newer ones have only moved or renamed are asked for as older ones have them (older()).  The same files give the same wheel, byte for byte.
 """
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -117,6 +118,69 @@ def without_encryption(machine: Machine, folder: Path, user: Path, name: str) ->
     return out
 
 
+#: functions that have been in glibc from its first version on, under a version of their own since they moved into libc.so.6
+#: (threads, loading) or stopped to set errno in a way of their own (mathematics)
+MOVED = re.compile(r"(pthread_(create|join|once|sigmask|condattr_setclock|key_create|getspecific|setspecific|detach)|dl(open|sym|close|error)|sem_\w+|exp|log|pow|__libc_start_main)$")
+#: functions that were macros before glibc 2.33
+SHIM = {"stat": "SYS_newfstatat, -100, a, b, 0", "fstat": "SYS_fstat, a, b", "lstat": "SYS_newfstatat, -100, a, b, 0x100"}
+
+
+def shim(machine: Machine, folder: Path) -> None:
+    """libtosac-compat.so: stat() and its kin by the system's own calls, whose record is the C library's on 64 bits."""
+    source, out = folder / "compat.c", folder / "libtosac-compat.so"
+    lines = ["#include <sys/syscall.h>", "long syscall(long, ...);"]
+    for name, words in SHIM.items():
+        first = "long" if name == "fstat" else "const char *"
+        lines += [f"int {f}({first} a, void *b);\nint {f}({first} a, void *b) {{ return (int)syscall({words}); }}" for f in (name, name + "64")]
+    source.write_text("\n".join(lines) + "\n")
+    run(machine.tool("cc"), "-shared", "-fPIC", "-O2", "-fno-builtin", f"-Wl,-soname,{out.name}", source, "-o", out)
+    source.unlink()
+
+
+def elf_hash(name: bytes) -> int:
+    h = 0
+    for c in name:
+        h = (h << 4) + c
+        h = (h ^ (h & 0xF0000000) >> 24) & 0x0FFFFFFF
+    return h
+
+
+def older(machine: Machine, path: Path) -> list[str]:
+    """Symbols of MOVED are asked for by the first version of all, where that is the only reason for a newer one; the shim's functions that
+    it wants.  Names and hashes of needed versions (.gnu.version_r) are changed where they lie; nothing moves."""
+    wanted: dict[str, list[str]] = {}
+    for line in run(machine.tool("objdump"), "-T", path).splitlines():
+        if "*UND*" in line and (found := re.search(r"\(?GLIBC_([\d.]+)\)?\s+(\w+)$", line)):
+            wanted.setdefault(found[1], []).append(found[2])
+    shims = sorted({name for names in wanted.values() for name in names if name in SHIM or name in {s + "64" for s in SHIM}})
+    base = "2.2.5" if machine.name == "x86_64" else "2.17"
+    moved = {v for v, names in wanted.items() if all(MOVED.match(n) or n in shims for n in names) and v != base}
+    if not moved or base not in wanted:
+        return shims
+    data = bytearray(path.read_bytes())
+    section: dict[str, tuple[int, int]] = {}
+    for line in run(machine.tool("objdump"), "-h", path).splitlines():
+        if (found := re.match(r"\s*\d+ (\S+)\s+(\w+)\s+\w+\s+\w+\s+(\w+)", line)):
+            section[found[1]] = (int(found[3], 16), int(found[2], 16))
+    texts, (at, _) = section[".dynstr"], section[".gnu.version_r"]
+    name = f"GLIBC_{base}".encode()
+    where = data.index(b"\0" + name + b"\0", texts[0], sum(texts)) + 1 - texts[0]
+    while True:
+        _, n, _, aux, following = struct.unpack_from("<HHIII", data, at)
+        here = at + aux
+        for _ in range(n):
+            _, flags, index, text, after = struct.unpack_from("<IHHII", data, here)
+            said = bytes(data[texts[0] + text:data.index(b"\0", texts[0] + text)]).decode()
+            if said.removeprefix("GLIBC_") in moved:
+                struct.pack_into("<IHHII", data, here, elf_hash(name), flags, index, where, after)
+            here += after
+        if not following:
+            break
+        at += following
+    path.write_bytes(data)
+    return shims
+
+
 def gather_windows(machine: Machine, build: Path, folder: Path) -> list[str]:
     """The same for Windows, where a library is found beside the one that asks for it."""
     for name in ["libtosac.dll", "tosac.exe", *(build / "late.txt").read_text().split()]:
@@ -156,6 +220,14 @@ def gather(machine: Machine, build: Path, folder: Path) -> list[str]:
             changes.append(["--set-soname", path.name])
         for change in changes + [["--set-rpath", "$ORIGIN"]]:  # patchelf mixes up several at once
             run("patchelf", *change, path)
+    users = [path for path in sorted(folder.iterdir()) if older(machine, path)]
+    if users:
+        shim(machine, folder)
+    for path in users:
+        run("patchelf", "--add-needed", "libtosac-compat.so", path)
+    for path in ours:  # where these functions were before 2.34
+        for name in ("libpthread.so.0", "libdl.so.2"):
+            run("patchelf", "--add-needed", name, path)
     return sorted(set(owners))
 
 

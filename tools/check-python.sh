@@ -12,6 +12,7 @@ torch=${TOSAC_TORCH:-$here/build/peers/anchor/bin/python}
 tools/wheel.sh "$dir" "$build" || exit 1
 size=$(stat -c %s "$dir"/tosac-*.whl)
 [ "$size" -lt 15000000 ] || { echo "the wheel has $size bytes, 15 MB are the most" && exit 1; }
+[[ $(ls "$dir"/tosac-*.whl) =~ manylinux_2_([0-9]+)_ && ${BASH_REMATCH[1]} -le 28 ]] || { echo "$(ls "$dir"): glibc 2.28 is to be enough" && exit 1; }
 
 tests() { # PYTHON FILES...
     local python=$1
