@@ -173,7 +173,15 @@ typedef struct path {
     double cycles[WAYS], slack[WAYS];
     way way[WAYS];
     uint8_t from[WAYS]; /* the way of the operation before */
+    struct known_job *known[LATE]; /* by way: late or ahead is the same job */
 } path;
+
+/* An operation and its chain in slices of `step`: what the cost model knows before it is asked. */
+typedef struct known_job {
+    int32_t step;
+    tc_npu_job job;
+    struct tc_npu_time *times;
+} known_job;
 
 typedef struct search {
     tc_hw *hw;
@@ -245,30 +253,43 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
 /* Commands and waits of an operation more, which the cost model does not know. */
 static const double setup = 100;
 
-/* Cycles of operation i and its chain; slack: of the one before, then its own. */
-static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
+static void make_job(const search *s, size_t i, bool staged, known_job *known)
 {
     const tc_hw *hw = s->hw;
     tc_npu_op op[LONGEST];
     size_t n = 0;
-    tc_npu_job job;
+    tc_npu_job *job = &known->job;
+    do {
+        const tc_hw_op *from = &hw->op[i + n];
+        op[n++] = from->weight ? priced(hw, from, staged) : from->op;
+    } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
+    ti_npu_job_of(hw->machine, hw->options->system, op, n, job);
+    job->ahead = false; /* waits for copies keep the machine from prefetching weights */
+    int32_t c = op->ofm.c;
+    if (hw->op[i].weight && known->step < c) {
+        job->slices = (c + known->step - 1) / known->step;
+        job->slice_depth = known->step;
+        job->first_bytes = (double)ti_hw_weight_bytes(&hw->op[i], known->step);
+    }
+    known->times = ti_npu_times(hw->arena, hw->machine, hw->options->system, job);
+}
+
+/* Cycles of operation i and its chain; slack: of the one before, then its own. */
+static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
+{
+    const tc_hw *hw = s->hw;
     tc_npu_cost cost;
     if (hw->op[i].joins || !ti_npu_is_kernel(hw->op[i].op.kind))
         return 0;
-    do {
-        const tc_hw_op *from = &hw->op[i + n];
-        op[n++] = from->weight ? priced(hw, from, which != HERE) : from->op;
-    } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
-    ti_npu_job_of(hw->machine, hw->options->system, op, n, &job);
-    job.ahead = false; /* waits for copies keep the machine from prefetching weights */
-    int32_t c = op->ofm.c;
-    if (hw->op[i].weight && step < c) {
-        job.slices = (c + step - 1) / step;
-        job.slice_depth = step;
-        job.first_bytes = (double)ti_hw_weight_bytes(&hw->op[i], step);
+    known_job **known = &s->path[i].known[which < LATE ? which : which - LATE + 1];
+    if (!*known || (*known)->step != step) {
+        *known = *known ? *known : tc_new(hw->arena, known_job);
+        (*known)->step = step;
+        make_job(s, i, which != HERE, *known);
     }
-    ti_npu_cost_job(hw->machine, hw->options->system, &job, slack, &cost);
-    return cost.cycles + (job.slices > 1 ? setup * (job.slices - 1) : 0);
+    const tc_npu_job *job = &(*known)->job;
+    ti_npu_cost_times(hw->machine, hw->options->system, job, (*known)->times, slack, &cost);
+    return cost.cycles + (job->slices > 1 ? setup * (job->slices - 1) : 0);
 }
 
 /* Operation i that way, after the one before came the way p. */

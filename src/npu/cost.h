@@ -159,6 +159,13 @@ void ti_npu_job_block(const tc_npu_machine *machine, const tc_npu_op *op, tc_npu
 void ti_npu_cost_job(const tc_npu_machine *machine, const tc_npu_system *system,
                      const tc_npu_job *job, double *slack, tc_npu_cost *out);
 
+/* The same in two steps: what does not depend on the slack, and the rest, for whoever asks with many. */
+struct tc_npu_time *ti_npu_times(tc_arena *arena, const tc_npu_machine *machine,
+                                 const tc_npu_system *system, const tc_npu_job *job);
+void ti_npu_cost_times(const tc_npu_machine *machine, const tc_npu_system *system,
+                       const tc_npu_job *job, const struct tc_npu_time *times, double *slack,
+                       tc_npu_cost *out);
+
 /* Why a job costs what it does. */
 tc_npu_cause ti_npu_cost_cause(const tc_npu_machine *machine, const tc_npu_system *system,
                                const tc_npu_job *job, tc_npu_wait wait, const tc_npu_cost *cost);

@@ -88,6 +88,20 @@ static void multiply(tc_npu_time *t, double n)
     }
 }
 
+static double slices_of(const tc_npu_job *j)
+{
+    return j->slices > 1 ? (double)j->ofm.c / j->slice_depth : 1;
+}
+
+/* Of all slices. */
+static void times(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                  tc_npu_time *t)
+{
+    tc_npu_job one = j->slices > 1 ? slice_of(j) : *j;
+    ti_npu_time_job(m, s, &one, t);
+    multiply(t, slices_of(j));
+}
+
 /* All but the first slice comes while those before are computed.  They alternate between two places: the
  * copy of a slice begins when the one two before it has ended, so that two of them take a copy, its
  * latency and a slice at least. */
@@ -105,31 +119,43 @@ static double with_copies(const tc_npu_machine *m, const tc_npu_system *s, const
     return ti_most(ti_most(begin + cycles, rest + one), in_turns);
 }
 
-void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
-                     double *slack, tc_npu_cost *out)
+tc_npu_time *ti_npu_times(tc_arena *arena, const tc_npu_machine *m, const tc_npu_system *s,
+                          const tc_npu_job *j)
 {
-    tc_npu_time t;
-    bool copied = j->copied_from >= 0 && j->weight_memory >= 0, cut = j->slices > 1;
-    double slices = cut ? (double)j->ofm.c / j->slice_depth : 1;
-    tc_npu_job one = cut ? slice_of(j) : *j;
-    ti_npu_time_job(m, s, &one, &t);
-    multiply(&t, slices);
-    double own = t.body + t.edge, ahead = j->ahead ? ti_fewest(*slack, t.ahead) : 0, cycles = own;
-    if (t.outside > 0)
-        cycles = ti_most(own, ti_most(t.lead - ahead + t.body, t.outside - ahead) + t.edge +
-                                  m->timing->stall * ti_fewest(t.body, t.streamed));
+    tc_npu_time *t = tc_new(arena, tc_npu_time);
+    times(m, s, j, t);
+    return t;
+}
+
+void ti_npu_cost_times(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                       const tc_npu_time *t, double *slack, tc_npu_cost *out)
+{
+    bool copied = j->copied_from >= 0 && j->weight_memory >= 0;
+    double slices = slices_of(j), own = t->body + t->edge,
+           ahead = j->ahead ? ti_fewest(*slack, t->ahead) : 0, cycles = own;
+    if (t->outside > 0)
+        cycles = ti_most(own, ti_most(t->lead - ahead + t->body, t->outside - ahead) + t->edge +
+                                  m->timing->stall * ti_fewest(t->body, t->streamed));
     if (copied)
         cycles = with_copies(m, s, j, slices, cycles, *slack);
     /* The next operation's copies have what this one leaves of the memory's bandwidth. */
     int from = s->of_region[0];
-    double left = cycles - (t.read[from] + t.written[from]) / s->memory[from].bytes_per_cycle;
+    double left = cycles - (t->read[from] + t->written[from]) / s->memory[from].bytes_per_cycle;
     *slack = ti_fewest(own / slices, ti_is_outside(s, from) ? ti_most(left, 0) : own);
-    count(m, j, &t, cycles, cycles > own ? copied ? TC_WAIT_DMA : TC_WAIT_OUTSIDE : t.slowest, out);
+    count(m, j, t, cycles, cycles > own ? copied ? TC_WAIT_DMA : TC_WAIT_OUTSIDE : t->slowest, out);
     if (copied) {
         double bytes = j->weight_bytes + j->scale_bytes;
         out->read[j->copied_from] += bytes;
         out->written[j->weight_memory] += bytes;
     }
+}
+
+void ti_npu_cost_job(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                     double *slack, tc_npu_cost *out)
+{
+    tc_npu_time t;
+    times(m, s, j, &t);
+    ti_npu_cost_times(m, s, j, &t, slack, out);
 }
 
 /* ---- a stream ---- */
