@@ -172,7 +172,7 @@ TC_MUST_USE tc_status cli_write_model(cli *c, const tc_model *model, const char 
 
 /* What -q takes. */
 #define CLI_QUANT_HELP                                                                             \
-    "int8, int8xS, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, mxfp8, mxfp6, mxfp4, mxint8, none, " \
+    "int8, int8xS, int8-XdB, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, mxfp8, mxfp6, mxfp4, mxint8, none, " \
     "anchor, or a JSON file"
 
 /* Data as -i and --calib name it; NULL for no files at all unless `always`. */

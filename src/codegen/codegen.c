@@ -294,6 +294,24 @@ static const attempt *priced_attempt(tc_hw *hw)
     return less ? other : one;
 }
 
+/* What is packed belongs to the first node that reads it. */
+static void fill_shares(const tc_hw *hw, tc_arena *arena, tc_codegen_price *out)
+{
+    bool *seen = tc_new_n(hw->arena, bool, hw->n_packed + 1);
+    out->share = tc_new_n(arena, tc_codegen_share, 2 * hw->n_op + 1);
+    for (size_t i = 0; i < hw->n_op; i++) {
+        const tc_hw_op *op = &hw->op[i];
+        const int32_t packed[] = {op->packed, op->scales};
+        for (size_t k = 0; k < TC_COUNT(packed); k++) {
+            if (!op->node || packed[k] < 0 || seen[packed[k]])
+                continue;
+            seen[packed[k]] = true;
+            out->share[out->n_share++] =
+                (tc_codegen_share){op->node, (int64_t)hw->packed[packed[k]].bytes.size};
+        }
+    }
+}
+
 static void fill_price(tc_ctx *ctx, const attempt *of, tc_codegen_price *out)
 {
     const tc_hw *hw = &of->hw;
@@ -305,6 +323,7 @@ static void fill_price(tc_ctx *ctx, const attempt *of, tc_codegen_price *out)
     }
     out->memory = of->memory;
     out->constants = hw->list.constants;
+    fill_shares(hw, &ctx->arena, out);
 }
 
 void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,

@@ -92,12 +92,20 @@ typedef struct tc_codegen_result {
     const tc_node *refused_node;
 } tc_codegen_result;
 
+/* What a node's weights and scales take of region 0. */
+typedef struct tc_codegen_share {
+    const tc_node *node;
+    int64_t bytes;
+} tc_codegen_share;
+
 /* What the stream of a graph is expected to cost. */
 typedef struct tc_codegen_price {
     tc_npu_stream_cost cost; /* of its operations, by the model that streams are measured with */
     const tc_node **node;    /* by operation of `cost`: the region's; NULL: none */
     int64_t memory;          /* bytes of values in the step that needs the most */
-    int64_t constants;       /* bytes of region 0 */
+    int64_t constants;       /* bytes of region 0, */
+    tc_codegen_share *share; /* and those of weights and scales by node, each counted once */
+    size_t n_share;
     /* Not taken: why, and which operator; the rest is empty then. */
     const char *refused;
     const tc_node *refused_node;

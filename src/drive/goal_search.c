@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* goal_search.c -- see goal_search.h.
  *
- * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, where
- * weights are coded also of coarser steps, 16 bits
- * for the values that make the most noise, 16 bits for all.  Each rung is quantized and lowered as
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them (where weights are
+ * coded: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
+ * 16 bits for all.  Each rung is quantized and lowered as
  * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
  * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
  * Of the rungs that meet the goal the cheapest is taken, or the most accurate when only limits were
@@ -14,13 +14,14 @@
 #include <time.h>
 
 #include "../base/attempt.h"
+#include "../quant/weight_rates.h"
 #include "../num/load.h"
 #include "core_cost.h"
 #include "../data/labels.h"
 #include "model.h"
 #include "price.h"
 
-enum { MINUTES = 10 };
+enum { MINUTES = 10, AIMS = 3 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
 
 /* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
@@ -31,32 +32,38 @@ typedef struct rung {
     int four;      /* percent */
     double cycles; /* percent; WITHIN: as many as the goal leaves */
     int64_t wide;
-    bool coded; /* only where the stream of weights is coded: fewer codes are fewer bytes there */
+    double loss; /* dB foreseen, for coarser steps of weights by layer: only where the stream of
+                    weights is coded, and instead of 4 bits there; WITHIN: what the limits need */
 } rung;
 
 enum { WITHIN = -1 };
 
 static const rung rungs[] = {
-    {"int8", "int8", 0, 0, 0, false},
-    {"int8x2", "int8x2", 0, 0, 0, true},
-    {"int8x4", "int8x4", 0, 0, 0, true},
-    {"int8x6", "int8x6", 0, 0, 0, true},
-    {"int8x8", "int8x8", 0, 0, 0, true},
-    {"a8w4", "a8w4", 0, 0, 0, false},
-    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, false},
-    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, false},
-    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, false},
-    {"int8+16:2%", "int8", 0, 2, 2, false},
-    {"int8+16:5%", "int8", 0, 5, 4, false},
-    {"int8+16:10%", "int8", 0, 10, 8, false},
-    {"int8+16:20%", "int8", 0, 20, 16, false},
-    {"int8+16:40%", "int8", 0, 40, 32, false},
-    {"int8+16:64", "int8+16:64", 0, 0, 0, false},
-    {"a16w8", "a16w8", 0, 0, 0, false},
-    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, false},
-    {"int8+16, what fits", "int8", 0, WITHIN, 0, false},
+    {"int8", "int8", 0, 0, 0, 0},
+    {"int8-0.1dB", "int8", 0, 0, 0, 0.1},
+    {"int8-0.3dB", "int8", 0, 0, 0, 0.3},
+    {"int8-0.6dB", "int8", 0, 0, 0, 0.6},
+    {"int8-1dB", "int8", 0, 0, 0, 1},
+    {"int8-1.5dB", "int8", 0, 0, 0, 1.5},
+    {"int8-2.5dB", "int8", 0, 0, 0, 2.5},
+    {"int8-4dB", "int8", 0, 0, 0, 4},
+    {"int8-6dB", "int8", 0, 0, 0, 6},
+    {"a8w4", "a8w4", 0, 0, 0, 0},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, 0},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, 0},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, 0},
+    {"int8+16:2%", "int8", 0, 2, 2, 0},
+    {"int8+16:5%", "int8", 0, 5, 4, 0},
+    {"int8+16:10%", "int8", 0, 10, 8, 0},
+    {"int8+16:20%", "int8", 0, 20, 16, 0},
+    {"int8+16:40%", "int8", 0, 40, 32, 0},
+    {"int8+16:64", "int8+16:64", 0, 0, 0, 0},
+    {"a16w8", "a16w8", 0, 0, 0, 0},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, 0},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0, 0},
+    {"int8, steps that fit", "int8", 0, 0, 0, WITHIN},
 };
-enum { PLAIN = 0, FEWER = 1, WIDER = 9, WIDEST = 15, FITTING = 17 }; /* among them */
+enum { PLAIN = 0, FEWER = 1, WIDER = 13, WIDEST = 19, FITTING = 21, STEPPED = 22 }; /* among them */
 
 bool ti_goal_asks(const tc_goal *g)
 {
@@ -219,16 +226,31 @@ typedef struct search {
     tc_frontier_row *row;
     tc_config *config;
     size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
-    bool prices;    /* 16 bits are given by what they cost: Ethos-U */
+    bool prices;    /* 16 bits are given by what they cost, and weights are coded: Ethos-U */
+    tc_rates *rates; /* of coded weights */
+    double aim;      /* at so much of a limit: rounding changes bytes a little */
     double end;     /* of the time */
 } search;
+
+/* Coarser steps of weights for what a rung may lose, or for what the goal leaves. */
+static void set_rate(const search *s, const rung *r, tc_rate *rate)
+{
+    *rate = (tc_rate){.known = s->rates};
+    if (r->loss > 0)
+        rate->db = r->loss;
+    else if (s->wanted.flash > 0)
+        rate->bytes = s->aim * s->wanted.flash;
+    else
+        rate->cycles = s->aim * s->wanted.cycles;
+}
 
 /* One more rung, unless time is over; *met: it meets the goal. */
 static tc_status step(search *s, size_t which, bool *met)
 {
     size_t n = s->n;
     *met = false;
-    if ((n && now() >= s->end) || (rungs[which].coded && !s->prices))
+    bool steps = rungs[which].loss != 0, four = which >= FEWER && which < WIDER && !steps;
+    if ((n && now() >= s->end) || (steps && !s->prices) || (four && s->prices))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
     bool known = n && s->prices && s->row[0].cycles > 0;
@@ -237,7 +259,11 @@ static tc_status step(search *s, size_t which, bool *met)
         return TC_OK;
     s->row[n] = (tc_frontier_row){.name = rungs[which].name};
     TC_TRY(settle(s->ctx, s->goal, &rungs[which], room, known, &s->config[n]));
+    if (steps)
+        set_rate(s, &rungs[which], &s->config[n].rate);
     TC_TRY(try_rung(s->ctx, s->request, s->goal, &s->config[n], s->labels, &s->row[n]));
+    if (steps) /* steps learn from all samples: what is measured on them is optimistic */
+        s->row[n].sqnr_db = fmin(s->row[n].sqnr_db, ti_rates_foreseen(s->rates));
     if (!n && s->wanted.best)
         s->wanted.cycles = BEST_CYCLES * s->row[0].cycles;
     *met = meets(&s->wanted, &s->row[n]);
@@ -258,8 +284,17 @@ static tc_status try_all(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
+    for (int i = 0; i < AIMS && !met && !s->wanted.best && s->prices; i++) {
+        TC_TRY(step(s, STEPPED, &met));
+        const tc_frontier_row *last = &s->row[s->n - 1];
+        double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
+                                          : last->cycles / s->wanted.cycles;
+        s->aim /= fmax(1, over) * 1.002;
+    }
+    if (s->prices && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
+        return TC_OK; /* wider values save no constants */
     TC_TRY(step(s, FITTING, &met));
-    for (size_t i = FEWER; i < FITTING; i++)
+    for (size_t i = s->prices ? WIDER : FEWER; i < FITTING; i++)
         if (!s->wanted.best || may_be_best(&rungs[i]))
             TC_TRY(step(s, i, &met));
     return TC_OK;
@@ -271,10 +306,9 @@ static tc_status try_halves(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
-    for (size_t i = FEWER; met && i < WIDER; i++) {
-        bool also;
+    bool also = true; /* each step loses more than the one before */
+    for (size_t i = FEWER; met && i < WIDER && (also || !s->prices); i++)
         TC_TRY(step(s, i, &also));
-    }
     for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
         size_t middle = lo + (hi - lo) / 2;
         bool enough;
@@ -307,9 +341,11 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .goal = goal,
                 .wanted = *goal,
                 .labels = labels.of,
-                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs)),
-                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs)),
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS),
                 .best = SIZE_MAX,
+                .rates = ti_rates_new(ctx),
+                .aim = 1,
                 .prices = target.machine->packing == TC_PACKED_STREAM,
                 .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
     bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);

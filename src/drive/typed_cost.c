@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
 #include "price.h"
 #include "road.h"
 
@@ -27,29 +28,97 @@ static bool runs_as_much(costing *k, const tc_compiled *t)
     return t->split.n_left <= k->most_left && t->n_region <= k->most_regions;
 }
 
+/* The program lowered; *taken: as much of it runs as of the first one. */
+static tc_status lower(costing *k, const tc_module *typed, tc_compiled *t, bool *taken)
+{
+    *t = (tc_compiled){.target = k->c->target,
+                       .asked.ethosu = k->c->asked.ethosu,
+                       .request = *k->request};
+    size_t failed;
+    *taken = false;
+    t->asked.ethosu.unmade = true;
+    t->module = ti_module_copy(typed);
+    TC_TRY(ti_road_run(k->ctx, t->module, TC_AT_SETTLED, TC_AT_WHOLE,
+                       &(tc_job){.target = &t->target}, NULL));
+    t->work.typed = t->module;
+    ti_map_init(&t->work.left, &k->ctx->arena);
+    tc_status status = ti_compile_regions(k->ctx, t, NULL, &failed);
+    if (status != TC_OK)
+        return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is expensive */
+    *taken = runs_as_much(k, t);
+    return TC_OK;
+}
+
 static tc_status cycles_of(void *who, const tc_module *typed, double *out)
 {
     costing *k = who;
-    tc_compiled t = {.target = k->c->target,
-                     .asked.ethosu = k->c->asked.ethosu,
-                     .request = *k->request};
-    size_t failed;
+    tc_compiled t;
+    bool taken;
     *out = INFINITY;
-    t.asked.ethosu.unmade = true;
-    t.module = ti_module_copy(typed);
-    TC_TRY(ti_road_run(k->ctx, t.module, TC_AT_SETTLED, TC_AT_WHOLE,
-                       &(tc_job){.target = &t.target}, NULL));
-    t.work.typed = t.module;
-    ti_map_init(&t.work.left, &k->ctx->arena);
-    tc_status status = ti_compile_regions(k->ctx, &t, NULL, &failed);
-    if (status != TC_OK)
-        return failed != SIZE_MAX ? TC_OK : status; /* a region is refused: that is expensive */
-    if (!runs_as_much(k, &t))
+    TC_TRY(lower(k, typed, &t, &taken));
+    if (!taken)
         return TC_OK;
     *out = 0;
     for (size_t i = 0; i < t.n_region; i++)
         *out += ti_price_cycles(k->ctx, k->pricer, t.region[i].module);
     return TC_OK;
+}
+
+/* ---- by layer ---- */
+
+/* The layer's figures, by the name of its node; NULL: it is none of them. */
+static tc_bytes_cycles *part_of(const tc_map *layers, const tc_node *node)
+{
+    return node && node->loc && node->loc->node
+               ? ti_map_get(layers, ti_str_of(node->loc->node))
+               : NULL;
+}
+
+static void add_region(costing *k, const tc_module *region, const tc_map *layers,
+                       tc_bytes_cycles *all)
+{
+    tc_codegen_price price;
+    ti_codegen_price(k->ctx, &k->pricer->options, ti_main(region), &price);
+    if (price.refused) {
+        *all = (tc_bytes_cycles){INFINITY, INFINITY};
+        return;
+    }
+    all->bytes += (double)price.constants;
+    all->cycles += price.cost.total.cycles;
+    for (size_t i = 0; i < price.n_share; i++) {
+        tc_bytes_cycles *part = part_of(layers, price.share[i].node);
+        if (part)
+            part->bytes += (double)price.share[i].bytes;
+    }
+    for (size_t i = 0; i < price.cost.n_op; i++) {
+        tc_bytes_cycles *part = part_of(layers, price.node[i]);
+        if (part)
+            part->cycles += price.cost.op[i].cost.cycles;
+    }
+}
+
+static tc_status by_layers(void *who, const tc_module *typed, const char *const *name, size_t n,
+                           tc_bytes_cycles *layer, tc_bytes_cycles *all)
+{
+    costing *k = who;
+    tc_attempt attempt;
+    tc_map layers;
+    tc_compiled t;
+    bool taken;
+    memset(layer, 0, n * sizeof *layer);
+    *all = (tc_bytes_cycles){INFINITY, INFINITY};
+    ti_attempt_begin(k->ctx, &attempt);
+    ti_map_init(&layers, &k->ctx->arena);
+    for (size_t i = 0; i < n; i++)
+        *ti_map_at(&layers, ti_str_of(name[i])) = &layer[i];
+    tc_status status = lower(k, typed, &t, &taken);
+    if (status == TC_OK && taken) {
+        *all = (tc_bytes_cycles){0, 0};
+        for (size_t i = 0; i < t.n_region; i++)
+            add_region(k, t.region[i].module, &layers, all);
+    }
+    ti_attempt_end(k->ctx, &attempt);
+    return status;
 }
 
 tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
@@ -63,6 +132,6 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);
     *k = (costing){.ctx = ctx, .request = request, .c = c, .pricer = pricer};
-    *out = (tc_quant_cost){cycles_of, k};
+    *out = (tc_quant_cost){cycles_of, by_layers, k};
     return TC_OK;
 }

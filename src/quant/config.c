@@ -92,6 +92,14 @@ static bool stepped(const char *name, double *out)
            *out >= 1 && *out <= TC_MOST_STEP;
 }
 
+/* The DB of "int8-DBdB". */
+static bool lossy(const char *name, double *out)
+{
+    size_t n = strlen(name), skip = strlen("int8-");
+    return n > skip + 2 && ti_text_starts(name, "int8-") && ti_text_ends(name, "dB") &&
+           ti_text_to_f64((tc_str){name + skip, n - skip - 2}, out) && *out > 0 && *out <= 20;
+}
+
 static const struct {
     const char *name;
     tc_dtype dtype;
@@ -149,7 +157,7 @@ bool ti_config_has_blocks(const tc_config *c) { return names(c, true); }
 bool ti_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;
-    double cycles = 0, step = 1;
+    double cycles = 0, step = 1, loss = 0;
     if (ti_text_eq(name, "int8") || percent(name, "int8+16:", &cycles) ||
         counted(name, "int8+16:", &wide))
         *out = usual(act8, weight8);
@@ -157,6 +165,9 @@ bool ti_config_preset(const char *name, tc_config *out)
         *out = usual(act8, weight8);
         out->global.weight.step = step;
         out->small8 = SMALL8;
+    } else if (lossy(name, &loss)) {
+        *out = usual(act8, weight8);
+        out->rate.db = loss;
     } else if (ti_text_eq(name, "best")) {
         *out = usual(act8, weight8);
         out->thorough = true;

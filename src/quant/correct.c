@@ -343,7 +343,7 @@ static tc_status work(void *what)
     find_layers(c);
     if (!c->n || !t->samples->n)
         return TC_OK;
-    size_t most = ti_learned_of(t->samples->n, ti_config_few_codes(t->how->config));
+    size_t most = ti_learned_of(t->samples->n, ti_config_needs_rounding(t->how->config));
     TC_TRY(ti_abreast_prepare(&c->abreast, c->layer, c->n, t->samples, most, t->domains));
     if (!c->abreast.picked.n)
         return TC_OK;

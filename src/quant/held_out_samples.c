@@ -15,11 +15,14 @@ size_t ti_held_out_count(size_t n)
     return share < some ? some : share < MOST ? share : MOST;
 }
 
-bool ti_is_held_out(size_t n, size_t k)
+/* Whether sample k is among `held` of n. */
+static bool is_among(size_t n, size_t held, size_t k)
 {
-    size_t held = ti_held_out_count(n), half = n / 2;
+    size_t half = n / 2;
     return k < half ? k >= half - held / 2 : k >= n - (held - held / 2);
 }
+
+bool ti_is_held_out(size_t n, size_t k) { return is_among(n, ti_held_out_count(n), k); }
 
 typedef struct part {
     tc_samples all;
@@ -38,7 +41,7 @@ static const char *name_part(void *from, size_t number)
     return p->all.name ? p->all.name(p->all.from, number) : NULL;
 }
 
-tc_samples ti_samples_part(tc_ctx *ctx, const tc_samples *all, bool held)
+tc_samples ti_samples_split(tc_ctx *ctx, const tc_samples *all, size_t n_held, bool held)
 {
     part *p = tc_new(&ctx->arena, part);
     *p = (part){*all, tc_new_n(&ctx->arena, size_t, all->n + 1)};
@@ -49,7 +52,12 @@ tc_samples ti_samples_part(tc_ctx *ctx, const tc_samples *all, bool held)
     out.from = p;
     out.number = p->number;
     for (size_t k = 0; k < all->n; k++)
-        if (ti_is_held_out(all->n, k) == held)
+        if (is_among(all->n, n_held, k) == held)
             p->number[out.n++] = k;
     return out;
+}
+
+tc_samples ti_samples_part(tc_ctx *ctx, const tc_samples *all, bool held)
+{
+    return ti_samples_split(ctx, all, ti_held_out_count(all->n), held);
 }

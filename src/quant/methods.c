@@ -123,7 +123,7 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     tc_module *plain = ti_module_copy(typed), *best = NULL;
     tc_yardstick yard;
     tc_measured measured;
-    const size_t learned = ti_learned_of(request->samples.n, ti_config_few_codes(request->config));
+    const size_t learned = ti_learned_of(request->samples.n, ti_config_needs_rounding(request->config));
     TC_TRY(ti_tell_progress(ctx, "measuring the quantized program", 0, 1));
     TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, learned + TC_KEEP_BACK, learned,
                              &yard));

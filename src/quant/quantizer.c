@@ -10,6 +10,7 @@
 #include "methods.h"
 #include "mask_values.h"
 #include "sample_runner.h"
+#include "weight_rates.h"
 #include "spectra.h"
 
 /* Below this many dB the result is hardly that of the float program any more. */
@@ -163,6 +164,7 @@ static tc_config plain_int8(const tc_config *config)
     plain.n_entry = 0;
     plain.n_wide = 0;
     plain.wide_cycles = plain.small8 = 0;
+    plain.rate = (tc_rate){0};
     plain.head8 = plain.group_free = false;
     plain.widen_noisy = plain.quiet = true;
     return plain;
@@ -320,6 +322,21 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     return TC_OK;
 }
 
+/* Coarser steps of weights, where they are asked for. */
+static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    const tc_rate *rate = &request->config->rate;
+    if (!(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0))
+        return TC_OK;
+    tc_config *own = tc_new(&ctx->arena, tc_config);
+    tc_module *typed = ti_module_copy(a->real);
+    TC_TRY(ti_quant_weight_rates(ctx, a->real, request, &a->domains, own));
+    TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
+    ti_quant_take_over(a->typed, typed);
+    request->config = own;
+    return TC_OK;
+}
+
 static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_quant_gains *gains)
 {
     size_t *index = tc_new_n(&ctx->arena, size_t, domains->n_odd);
@@ -460,6 +477,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     }
     double clock = 0;
     ti_lap(&clock, NULL);
+    TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.record)
         TC_TRY(record(before, &a, request.record));

@@ -99,6 +99,14 @@ typedef struct tc_known_weights {
     size_t n;
 } tc_known_weights;
 
+/* What coarser steps of weights are chosen for, layer by layer (weight_rates.h); one of the three:
+ * the fewest bytes for so many dB lost, or the least loss at so many bytes or cycles.  0: none. */
+typedef struct tc_rate {
+    double db, bytes, cycles;
+    struct tc_rates *known; /* what was found of this program, or is to be kept there: losses are
+                               foreseen, and measured by the caller; NULL: they are measured */
+} tc_rate;
+
 typedef struct tc_config {
     const char *file; /* for messages; NULL when it did not come from one */
     tc_scheme global;
@@ -117,6 +125,7 @@ typedef struct tc_config {
     double small8;        /* 8 bits for this percentage of the weights, in the smallest layers */
     bool head8;           /* weights of the last layer have 8 bits */
     bool group_free;      /* the groups of 4-bit weights are a default: see ti_config_pack() */
+    tc_rate rate;         /* steps of weights by layer */
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool plain_spectra;   /* power spectra are values like all others */
     bool real_spectra;    /* they are float, and their logarithms and roots too */
@@ -141,7 +150,7 @@ bool ti_weights_are_known(const tc_config *config, const void *codes);
  * their logarithms and roots. */
 void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name);
 
-/* text: a preset (int8, int8xS, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
+/* text: a preset (int8, int8xS, int8-XdB, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
  * :G for groups of G input channels, none, anchor) or the path of a JSON file; NULL: int8. */
 TC_MUST_USE tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
@@ -342,7 +351,8 @@ static inline size_t ti_sample_number(const tc_samples *samples, size_t k)
  * measured error is not on its own samples; and whether sample k is among them. */
 size_t ti_held_out_count(size_t n);
 bool ti_is_held_out(size_t n, size_t k);
-/* Those, or all the others. */
+/* Those, or all the others; and so many of them. */
+tc_samples ti_samples_split(tc_ctx *ctx, const tc_samples *all, size_t n_held, bool held);
 tc_samples ti_samples_part(tc_ctx *ctx, const tc_samples *all, bool held);
 
 /* Seconds since a fixed moment, and whether a limit is passed; 0: no limit. */
@@ -387,10 +397,19 @@ typedef struct tc_quant_gains {
  * calibration's own and on held-out samples; 0: unknown. */
 double ti_quant_expected_noise(const tc_quant_gains *gains, size_t i);
 
+/* What a program, or a part of it, takes on a target. */
+typedef struct tc_bytes_cycles {
+    double bytes, cycles;
+} tc_bytes_cycles;
+
 /* The target's cost of a typed program: estimated cycles; INFINITY: more of it than so far would
  * not run there.  of NULL: unknown. */
 typedef struct tc_quant_cost {
     tc_status (*of)(void *who, const tc_module *typed, double *cycles);
+    /* The same with bytes of constants, and of both the part of each of n layers, by the names of
+     * their nodes.  NULL: weights are not coded, or that is not known. */
+    tc_status (*layers)(void *who, const tc_module *typed, const char *const *name, size_t n,
+                        tc_bytes_cycles *layer, tc_bytes_cycles *all);
     void *who;
 } tc_quant_cost;
 

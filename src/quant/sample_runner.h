@@ -58,11 +58,11 @@ void ti_lap(double *since, double *to);
  * measure on. */
 enum { TC_LEARN_LEAST = 32, TC_LEARN_MOST = 64, TC_KEEP_BACK = 32 };
 
-/* Of n samples, those that methods learn from: the ones with the least hashes.  few_codes: joint
+/* Of n samples, those that methods learn from: the ones with the least hashes.  coarse: joint
  * rounding gains more from samples than a wrong judgement could lose: none are kept back. */
-static inline size_t ti_learned_of(size_t n, bool few_codes)
+static inline size_t ti_learned_of(size_t n, bool coarse)
 {
-    size_t some = few_codes ? n : n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
+    size_t some = coarse ? n : n > TC_KEEP_BACK ? n - TC_KEEP_BACK : 0;
     return some < TC_LEARN_LEAST ? TC_LEARN_LEAST : some < TC_LEARN_MOST ? some : TC_LEARN_MOST;
 }
 

@@ -498,7 +498,7 @@ static int wide_values(const char *text)
 static void test_spending(void)
 {
     data *d = some_data(4);
-    tc_quant_cost cheap = {cost_of, (void *)(uintptr_t)"nothing"};
+    tc_quant_cost cheap = {.of = cost_of, .who = (void *)(uintptr_t)"nothing"};
     result r[4] = {quantize(d, 0, SAMPLES, (how){.config = "int8+16:1%", .cost = cheap}),
                    quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = cheap}),
                    quantize(d, 0, SAMPLES, (how){.config = "int8+16:1", .cost = cheap}),
@@ -511,7 +511,7 @@ static void test_spending(void)
         free(r[i].text);
     static const char *const op[] = {"conv", "linear", "rescale", "relu"};
     for (size_t i = 0; i < TC_COUNT(op); i++) {
-        tc_quant_cost expensive = {cost_of, (void *)(uintptr_t)op[i]};
+        tc_quant_cost expensive = {.of = cost_of, .who = (void *)(uintptr_t)op[i]};
         result s = quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = expensive});
         CHECK(s.status == TC_OK && wide_values(s.text) <= many);
         free(s.text);

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* weight_rates.c -- see weight_rates.h.
+ *
+ * Errors of different layers' weights are independent, so their noise adds up in the outputs:
+ *
+ *   noise(steps) = noise(all 1) + sum over layers of D_l(s) - D_l(1)
+ *   D_l(s)       = D_l(probe) e_l(s) / e_l(probe)          e_l: squared error of the nearest codes
+ *
+ * D_l(probe) is measured: the real program runs with that layer's weights and bias from the typed
+ * program with PROBE steps everywhere, rounded jointly and corrected as they would be in the end,
+ * and all else as it was.  Bytes and cycles of a layer at each step are the back end's own, of the
+ * program lowered with that step everywhere.  With one price of noise, every layer takes by itself
+ * the step with the least price in all; the prices from 0 up are the curve.  A layer that many
+ * outputs hear keeps fine steps, one with many weights takes coarse ones.
+ *
+ * A loss in dB is then measured: the program is made from two thirds of the samples, with steps and
+ * without, and compared on the others. */
+#include "weight_rates.h"
+
+#include <math.h>
+
+#include "../base/attempt.h"
+#include "../base/real.h"
+#include "../ir/build.h"
+#include "../num/load.h"
+#include "error_share.h"
+#include "layer_pairs.h"
+#include "measure.h"
+#include "sample_runner.h"
+
+static const double steps[] = {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
+enum { STEPS = TC_COUNT(steps), PROBE = 6, HALVINGS = 50, TRIALS = 4, LEAST_SAMPLES = 6 };
+_Static_assert(PROBE < STEPS, "one of the steps");
+static const double WORK = 2e11;    /* multiplications that measuring layers may take */
+static const double SMALL = 0.002;  /* of all weights: layers with less keep their step */
+
+typedef struct layer {
+    const char *name; /* of its node */
+    tc_bytes_cycles price[STEPS];
+    double error[STEPS]; /* of the nearest codes */
+    double noise;        /* of the outputs, with the weights of PROBE */
+    size_t step;         /* the choice */
+} layer;
+
+struct tc_rates {
+    tc_arena room;
+    layer *layer;
+    size_t n;
+    tc_bytes_cycles all; /* without steps */
+    double noise;        /* of the typed program, without steps */
+    double more;         /* noise foreseen with the last choice, beyond that */
+    bool found;
+};
+
+static void release(void *what) { ti_arena_free(&((tc_rates *)what)->room); }
+
+tc_rates *ti_rates_new(tc_ctx *ctx)
+{
+    tc_rates *r = tc_new(&ctx->arena, tc_rates);
+    ti_arena_init_like(&r->room, &ctx->arena);
+    ti_ctx_defer(ctx, release, r);
+    return r;
+}
+
+/* So many dB as a factor. */
+static double times(double db) { return ti_exp2(db / 10 * 3.321928094887362); }
+
+/* ---- the choice ---- */
+
+static double noise_at(const layer *l, size_t k)
+{
+    return l->error[PROBE] > 0 ? l->noise * l->error[k] / l->error[PROBE] : 0;
+}
+
+/* What one price, of noise in bytes or cycles, makes of all layers. */
+static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
+{
+    tc_rate_point at = {r->all.bytes, r->all.cycles, 0};
+    for (size_t i = 0; i < r->n; i++) {
+        layer *l = &r->layer[i];
+        double least = INFINITY;
+        l->step = 0;
+        for (size_t k = 0; k < STEPS; k++) {
+            double price = cycles ? l->price[k].cycles : l->price[k].bytes;
+            price += of_noise * (noise_at(l, k) - noise_at(l, 0));
+            if (price < least) {
+                least = price;
+                l->step = k;
+            }
+        }
+        at.bytes += l->price[l->step].bytes - l->price[0].bytes;
+        at.cycles += l->price[l->step].cycles - l->price[0].cycles;
+        at.noise += noise_at(l, l->step) - noise_at(l, 0);
+    }
+    return at;
+}
+
+/* Prices between which all choices lie, and so many of them, evenly by their logarithm. */
+static double price_of_noise(const tc_rates *r, double at)
+{
+    double most = r->all.bytes + r->all.cycles, least = r->noise > 0 ? r->noise : 1;
+    return most / least * ti_exp2(20 - 40 * at);
+}
+
+/* The coarsest steps whose noise is at most this much more. */
+static tc_rate_point settle_noise(const tc_rates *r, double more)
+{
+    double lo = 0, hi = 1;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (lo + hi) / 2;
+        if (settle(r, price_of_noise(r, middle), false).noise <= more)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return settle(r, price_of_noise(r, lo), false);
+}
+
+/* The finest steps that come down to a limit, or the coarsest there are. */
+static tc_rate_point settle_limit(const tc_rates *r, double limit, bool cycles)
+{
+    double lo = 0, hi = 1;
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (lo + hi) / 2;
+        tc_rate_point p = settle(r, price_of_noise(r, middle), cycles);
+        if ((cycles ? p.cycles : p.bytes) > limit)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return settle(r, price_of_noise(r, hi), cycles);
+}
+
+size_t ti_rates_curve(const tc_rates *r, tc_rate_point *point, size_t n, double *noise)
+{
+    size_t got = 0;
+    *noise = r->noise;
+    for (size_t i = 0; r->n && i < n; i++) {
+        double more = i ? r->noise * (times(0.5 * (double)i) - 1) : 0;
+        tc_rate_point p = settle_noise(r, more);
+        if (!got || p.bytes < point[got - 1].bytes)
+            point[got++] = p;
+    }
+    return got;
+}
+
+double ti_rates_foreseen(const tc_rates *r) { return ti_sqnr_db(1, r->noise + r->more); }
+
+/* ---- settings ---- */
+
+static void add_step(tc_ctx *ctx, tc_config *config, const char *name, double step)
+{
+    tc_config_entry entry = {TC_LEVEL_node, name, .weight = {TC_HAS_STEP, {.step = step}}};
+    ti_config_add(ctx, config, entry);
+}
+
+/* These settings, with the same step everywhere, or as chosen (k STEPS). */
+static tc_config stepped(tc_ctx *ctx, const tc_rates *r, const tc_config *config, size_t k)
+{
+    tc_config own = *config;
+    own.rate = (tc_rate){0};
+    own.quiet = true;
+    ti_config_own_entries(ctx, &own);
+    for (size_t i = 0; i < r->n; i++) {
+        size_t step = k < STEPS ? k : r->layer[i].step;
+        if (step)
+            add_step(ctx, &own, r->layer[i].name, steps[step]);
+    }
+    return own;
+}
+
+/* ---- layers ---- */
+
+typedef struct survey {
+    tc_ctx *ctx;
+    tc_module *real;
+    const tc_quant_request *request;
+    const tc_domains *domains;
+    tc_rates *out;
+    tc_pair *pair;
+    size_t n_pair, *of; /* by pair: its layer; SIZE_MAX: none */
+} survey;
+
+static tc_status apply(const survey *s, const tc_config *config, tc_module **typed)
+{
+    *typed = ti_module_copy(s->real);
+    return ti_quant_apply(s->ctx, *typed, config, s->domains);
+}
+
+static tc_status pairs_of(const survey *s, tc_module *typed, tc_pair **pair, size_t *n)
+{
+    tc_module *sim = ti_module_copy(typed);
+    TC_TRY(ti_quant_simulate_quantization(s->ctx, sim));
+    *pair = tc_new_n(&s->ctx->arena, tc_pair, ti_main(typed)->n_node);
+    *n = ti_pairs_find(ti_main(s->real), ti_main(typed), ti_main(sim), *pair);
+    return TC_OK;
+}
+
+static int64_t weights_of(const tc_graph *g, const tc_node *node)
+{
+    return tc_type_count(ti_type_of(g, node->in[1]));
+}
+
+/* Eight bits that no entry names, read as they are. */
+static bool may_step(const survey *s, const tc_graph *typed, const tc_pair *p)
+{
+    const tc_graph *g = ti_main(s->real);
+    const tc_type *w = ti_type_of(typed, p->typed->in[1]);
+    return p->real->loc && p->real->loc->node && w->dtype == TC_i8 && w->quant->axis <= 0 &&
+           ti_tensor_of(g, p->real->in[1]).data &&
+           ti_type_of(g, p->real->in[1])->dtype == TC_f32 &&
+           ti_config_weights_free(s->request->config, p->real->loc, g->val[p->real->out[0]]->name);
+}
+
+static size_t layer_called(const tc_rates *r, const char *name)
+{
+    size_t i = 0;
+    while (i < r->n && !ti_text_eq(r->layer[i].name, name))
+        i++;
+    return i;
+}
+
+/* Products of one node are one layer. */
+static tc_status find_layers(survey *s)
+{
+    tc_rates *r = s->out;
+    tc_module *typed;
+    TC_TRY(apply(s, s->request->config, &typed));
+    TC_TRY(pairs_of(s, typed, &s->pair, &s->n_pair));
+    const tc_graph *g = ti_main(s->real);
+    int64_t all = 0;
+    for (size_t i = 0; i < s->n_pair; i++)
+        all += weights_of(g, s->pair[i].real);
+    r->layer = tc_new_n(&r->room, layer, s->n_pair + 1);
+    s->of = tc_new_n(&s->ctx->arena, size_t, s->n_pair + 1);
+    for (size_t i = 0; i < s->n_pair; i++) {
+        const tc_node *node = s->pair[i].real;
+        s->of[i] = SIZE_MAX;
+        if (!may_step(s, ti_main(typed), &s->pair[i]) ||
+            (double)weights_of(g, node) < SMALL * (double)all)
+            continue;
+        s->of[i] = layer_called(r, node->loc->node);
+        if (s->of[i] == r->n)
+            r->layer[r->n++] =
+                (layer){.name = ti_text_copy(&r->room, ti_str_of(node->loc->node))};
+    }
+    return TC_OK;
+}
+
+static tc_tensor real_values(tc_arena *arena, const tc_graph *typed, tc_val v)
+{
+    tc_tensor codes = ti_tensor_of(typed, v);
+    const tc_quant *q = codes.type->quant;
+    tc_type type = *codes.type;
+    int64_t inner = 1, n = tc_type_count(codes.type);
+    for (int i = q->axis + 1; q->axis >= 0 && i < type.rank; i++)
+        inner *= type.dim[i];
+    float *x = ti_arena_raw(arena, (size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t c = q->axis >= 0 ? i / inner % q->count : 0;
+        x[i] = (float)(q->scale[c] * (double)(ti_load_i64(codes, i) - q->zero[c]));
+    }
+    return (tc_tensor){codes.type, x};
+}
+
+/* The nearest codes' squared error at a step. */
+static void add_errors(survey *s, tc_module *typed, const tc_pair *pair, size_t k)
+{
+    const tc_graph *g = ti_main(s->real);
+    for (size_t i = 0; i < s->n_pair; i++) {
+        if (s->of[i] == SIZE_MAX)
+            continue;
+        tc_mark mark = ti_arena_mark(&s->ctx->scratch);
+        const float *w = ti_tensor_of(g, pair[i].real->in[1]).data,
+                    *q = real_values(&s->ctx->scratch, ti_main(typed), pair[i].typed->in[1]).data;
+        double sum = 0;
+        for (int64_t j = 0; j < weights_of(g, pair[i].real); j++)
+            sum += ((double)w[j] - (double)q[j]) * ((double)w[j] - (double)q[j]);
+        s->out->layer[s->of[i]].error[k] += sum;
+        ti_arena_rewind(&s->ctx->scratch, mark);
+    }
+}
+
+/* ---- prices ---- */
+
+static tc_status price_step(survey *s, size_t k, const char *const *name, tc_bytes_cycles *each)
+{
+    tc_rates *r = s->out;
+    tc_config config = stepped(s->ctx, r, s->request->config, k);
+    tc_module *typed;
+    tc_pair *pair;
+    size_t n;
+    tc_bytes_cycles all;
+    TC_TRY(apply(s, &config, &typed));
+    TC_TRY(pairs_of(s, typed, &pair, &n));
+    if (n == s->n_pair)
+        add_errors(s, typed, pair, k);
+    TC_TRY(s->request->cost.layers(s->request->cost.who, typed, name, r->n, each, &all));
+    if (!k)
+        r->all = all;
+    for (size_t i = 0; i < r->n; i++) /* a step that is refused is never taken */
+        r->layer[i].price[k] =
+            all.bytes < INFINITY ? each[i] : (tc_bytes_cycles){INFINITY, INFINITY};
+    return TC_OK;
+}
+
+static tc_status find_prices(survey *s)
+{
+    tc_rates *r = s->out;
+    const char **name = tc_new_n(&s->ctx->arena, const char *, r->n + 1);
+    tc_bytes_cycles *each = tc_new_n(&s->ctx->arena, tc_bytes_cycles, r->n + 1);
+    for (size_t i = 0; i < r->n; i++)
+        name[i] = r->layer[i].name;
+    for (size_t k = 0; k < STEPS; k++) {
+        TC_TRY(ti_tell_progress(s->ctx, "steps of weights, bytes", k, STEPS));
+        TC_TRY(price_step(s, k, name, each));
+    }
+    return TC_OK;
+}
+
+/* ---- noise ---- */
+
+/* A typed program, and its products. */
+typedef struct made {
+    tc_module *typed;
+    tc_pair *pair;
+    size_t n;
+} made;
+
+/* The real program with one layer's weights as `coarse` has them.  Its bias moves as far as from
+ * `fine` to `coarse`: in both it makes up for what comes before the layer, too. */
+typedef struct hybrid {
+    const survey *s;
+    const made *fine, *coarse;
+    size_t which;
+} hybrid;
+
+/* Adds times the bias of a product. */
+static void add_bias(const tc_graph *g, const tc_node *node, float by, float *to)
+{
+    tc_val v = node->n_in > 2 ? node->in[2] : TC_NONE;
+    tc_tensor t = ti_tensor_of(g, v);
+    for (int64_t i = 0; v && i < tc_type_count(t.type); i++) {
+        const tc_quant *q = t.type->quant;
+        to[i] += by * (float)(q ? q->scale[q->axis >= 0 ? i : 0] * (double)ti_load_i64(t, i)
+                                : ti_load_f64(t, i));
+    }
+}
+
+static tc_status take_layer(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const hybrid *h = rw->user;
+    size_t i = 0;
+    while (i < h->s->n_pair && (h->s->of[i] != h->which || h->coarse->pair[i].real != node))
+        i++;
+    if (i == h->s->n_pair)
+        return TC_OK;
+    const tc_node *fine = h->fine->pair[i].typed, *coarse = h->coarse->pair[i].typed;
+    const tc_graph *from = ti_main(h->coarse->typed);
+    tc_build b = ti_build_instead(rw, node);
+    tc_val in[3] = {ti_rewrite_in(rw, node, 0)};
+    tc_tensor w = real_values(&rw->ctx->arena, from, coarse->in[1]);
+    w.type = ti_type_make(rw->ctx, TC_f32, w.type->rank, w.type->dim);
+    in[1] = ti_b_const(&b, w, NULL);
+    if (coarse->n_in > 2 && coarse->in[2]) {
+        tc_tensor bias = ti_b_tensor(&b, TC_f32, 1, ti_type_of(from, coarse->in[2])->dim);
+        memset(bias.data, 0, tc_type_bytes(bias.type));
+        add_bias(rw->from, node, 1, bias.data);
+        add_bias(from, coarse, 1, bias.data);
+        add_bias(ti_main(h->fine->typed), fine, -1, bias.data);
+        in[2] = ti_b_const(&b, bias, NULL);
+    }
+    return ti_b_again(&b, in, in[2] ? 3 : 2, done);
+}
+
+static double noise_of(const tc_measured *m)
+{
+    double noise = times(-m->sqnr_db);
+    return isfinite(noise) ? noise : 1;
+}
+
+static tc_status measure_layer(const survey *s, tc_yardstick *yard, const made *fine,
+                               const made *coarse, size_t which)
+{
+    static tc_rewriter *const rewriters[] = {take_layer};
+    hybrid h = {s, fine, coarse, which};
+    tc_module *mixed = ti_module_copy(s->real);
+    tc_measured m;
+    TC_TRY(ti_rewrite_graph(ti_main(mixed), rewriters, TC_COUNT(rewriters), &h));
+    TC_TRY(ti_yardstick_measure(s->ctx, yard, mixed, &m));
+    s->out->layer[which].noise = noise_of(&m);
+    return TC_OK;
+}
+
+/* The typed program with these settings, made from some of the samples. */
+static tc_status make(const survey *s, const tc_config *config, const tc_samples *learned,
+                      tc_module **typed)
+{
+    tc_quant_request r = *s->request;
+    tc_quant_gains gains;
+    r.config = config;
+    r.samples = *learned;
+    r.labels = NULL;
+    TC_TRY(apply(s, config, typed));
+    return ti_quant_improve(s->ctx, s->real, *typed, &r, s->domains, &gains);
+}
+
+static tc_status make_pairs(const survey *s, size_t k, const tc_samples *learned, made *out)
+{
+    tc_config config = stepped(s->ctx, s->out, s->request->config, k);
+    TC_TRY(make(s, &config, learned, &out->typed));
+    return pairs_of(s, out->typed, &out->pair, &out->n);
+}
+
+/* Of every layer at the probe's step, and of the program without steps. */
+static tc_status find_noise(survey *s, const tc_samples *learned, const tc_samples *held)
+{
+    tc_rates *r = s->out;
+    made fine, coarse;
+    tc_yardstick yard;
+    tc_measured m;
+    TC_TRY(make_pairs(s, 0, learned, &fine));
+    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, held->n, 0, &yard));
+    TC_TRY(ti_yardstick_measure(s->ctx, &yard, fine.typed, &m));
+    ti_yardstick_end(&yard);
+    r->noise = noise_of(&m);
+    TC_TRY(make_pairs(s, PROBE, learned, &coarse));
+    if (fine.n != s->n_pair || coarse.n != s->n_pair)
+        r->n = 0; /* programs that differ in more than codes */
+    double each = ti_quant_work(ti_main(s->real)) * (double)(r->n + 1),
+           fit = fmax(2, fmin((double)held->n, WORK / fmax(1, each)));
+    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, (size_t)fit, 0, &yard));
+    for (size_t i = 0; i < r->n; i++) {
+        tc_attempt attempt;
+        TC_TRY(ti_tell_progress(s->ctx, "steps of weights, noise", i, r->n));
+        ti_attempt_begin(s->ctx, &attempt);
+        tc_status status = measure_layer(s, &yard, &fine, &coarse, i);
+        ti_attempt_end(s->ctx, &attempt);
+        TC_TRY(status);
+    }
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
+/* ---- a limit ---- */
+
+/* The finest steps with which the program keeps to it: layers priced by themselves may come out
+ * a little smaller than together. */
+static tc_status fit_limit(survey *s, double limit, bool cycles)
+{
+    tc_rates *r = s->out;
+    double aim = limit;
+    for (int i = 0; i < TRIALS; i++) {
+        tc_attempt attempt;
+        tc_module *typed;
+        tc_bytes_cycles all, none;
+        r->more = settle_limit(r, aim, cycles).noise;
+        ti_attempt_begin(s->ctx, &attempt);
+        tc_config config = stepped(s->ctx, r, s->request->config, STEPS);
+        tc_status status = apply(s, &config, &typed);
+        if (status == TC_OK)
+            status = s->request->cost.layers(s->request->cost.who, typed, NULL, 0, &none, &all);
+        ti_attempt_end(s->ctx, &attempt);
+        TC_TRY(status);
+        double over = (cycles ? all.cycles : all.bytes) - limit;
+        if (!(over > 0) || !isfinite(over))
+            break;
+        aim -= over + limit / 1000;
+    }
+    return TC_OK;
+}
+
+/* ---- the loss, measured ---- */
+
+static tc_status loss_at(survey *s, size_t k, const tc_samples *learned, tc_yardstick *yard,
+                         double *noise)
+{
+    tc_attempt attempt;
+    tc_module *typed;
+    tc_measured m;
+    ti_attempt_begin(s->ctx, &attempt);
+    tc_config config = stepped(s->ctx, s->out, s->request->config, k);
+    tc_status status = make(s, &config, learned, &typed);
+    if (status == TC_OK)
+        status = ti_yardstick_measure(s->ctx, yard, typed, &m);
+    if (status == TC_OK)
+        *noise = noise_of(&m);
+    ti_attempt_end(s->ctx, &attempt);
+    return status;
+}
+
+/* The coarsest steps that are foreseen to lose at most so many dB, and that do not lose more: each
+ * rounding has some luck, so that finer steps are tried before none are taken. */
+static tc_status fit_loss(survey *s, double db, const tc_samples *learned, const tc_samples *held)
+{
+    static const double shares[] = {1, 0.75, 0.5, 0.25, 0.1};
+    tc_rates *r = s->out;
+    tc_yardstick yard;
+    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, held->n, 0, &yard));
+    double allowed = r->noise * (times(db) - 1), noise = INFINITY;
+    for (size_t i = 0; i < TC_COUNT(shares) && noise - r->noise > allowed; i++) {
+        r->more = settle_noise(r, shares[i] * allowed).noise;
+        TC_TRY(loss_at(s, STEPS, learned, &yard, &noise));
+    }
+    ti_yardstick_end(&yard);
+    if (noise - r->noise > allowed)
+        r->more = settle_noise(r, 0).noise;
+    return TC_OK;
+}
+
+/* ---- the whole ---- */
+
+static tc_status work(void *what)
+{
+    survey *s = what;
+    const tc_samples *all = &s->request->samples;
+    tc_samples learned = ti_samples_split(s->ctx, all, all->n / 3, false),
+               held = ti_samples_split(s->ctx, all, all->n / 3, true);
+    const tc_rate *rate = &s->request->config->rate;
+    tc_rates *r = s->out;
+    if (!r->found) {
+        r->n = 0;
+        TC_TRY(find_layers(s));
+        TC_TRY(find_prices(s));
+        TC_TRY(find_noise(s, &learned, &held));
+        r->found = true;
+    }
+    if (rate->bytes > 0 || rate->cycles > 0)
+        TC_TRY(fit_limit(s, rate->cycles > 0 ? rate->cycles : rate->bytes, rate->cycles > 0));
+    else if (rate->known)
+        r->more = settle_noise(r, r->noise * (times(rate->db) - 1)).noise;
+    else
+        TC_TRY(fit_loss(s, rate->db, &learned, &held));
+    return TC_OK;
+}
+
+tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
+                                const tc_domains *domains, tc_config *out)
+{
+    const tc_rate *rate = &request->config->rate;
+    if (!request->cost.layers)
+        return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an "
+                             "Ethos-U: elsewhere coarser ones take as many bytes");
+    if (request->samples.n < LEAST_SAMPLES || request->n_merge)
+        return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
+                        LEAST_SAMPLES);
+    tc_rates *rates = rate->known ? rate->known : ti_rates_new(ctx);
+    survey *s = tc_new(&ctx->arena, survey);
+    *s = (survey){.ctx = ctx, .real = real, .request = request, .domains = domains, .out = rates};
+    TC_TRY(ti_attempt_work(ctx, work, s));
+    *out = *request->config;
+    out->rate = (tc_rate){0};
+    ti_config_own_entries(ctx, out);
+    for (size_t i = 0; i < rates->n; i++)
+        if (rates->layer[i].step)
+            add_step(ctx, out, ti_intern_text(ctx, rates->layer[i].name),
+                     steps[rates->layer[i].step]);
+    return TC_OK;
+}
