@@ -52,9 +52,9 @@ export class TosacError extends Error {
   messages: Message[];
 }
 
-export function compile(model: string | string[], options: CompileOptions): Promise<Answer>;
-export function run(program: string, options?: RunOptions): Promise<Answer>;
-export function profile(program: string, options?: ProfileOptions): Promise<Answer>;
+export function compile<T = any>(model: string | string[], options: CompileOptions): Promise<Answer<T>>;
+export function run<T = any>(program: string, options?: RunOptions): Promise<Answer<T>>;
+export function profile<T = any>(program: string, options?: ProfileOptions): Promise<Answer<T>>;
 
 /** The command line itself: the words after `tosac`. */
 export function command(words: string[], options?: {

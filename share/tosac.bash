@@ -2,7 +2,7 @@
 _tosac()
 {
     local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
-    local options valued
+    local options valued words
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
         COMPREPLY=($(compgen -W "--help --version compile quantize run explain compare evaluate generate inspect verify profile advise report opt doctor targets boards ops emulate" -- "$current"))
@@ -82,7 +82,24 @@ _tosac()
         valued='|--target|-t|--clock|--qemu|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     esac
-    if [[ $current == -* && $valued != *"|$before|"* ]]; then
+    [ "$before" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}
+    [ "$current" != = ] || { before=${COMP_WORDS[COMP_CWORD-1]} current=; }
+    words=
+    case $before in
+    --target | -t) words='TOSA-1.0+INT TOSA-1.0+FP TOSA-1.0+INT+FP ethos-u55-32 ethos-u55-64 ethos-u55-128 ethos-u55-256 ethos-u65-256 ethos-u65-512 ethos-u85-128 ethos-u85-256 ethos-u85-512 ethos-u85-1024 ethos-u85-2048 vgf cortex-m0plus cortex-m3 cortex-m4 cortex-m7 cortex-m33 cortex-m55 cortex-m85 cpu' ;;
+    --board) words='corstone-300-fvp mps3-an547 mps3-an552 corstone-310-fvp corstone-315-fvp corstone-320-fvp alif-e3-hp alif-e3-he alif-e7-hp alif-e7-he alif-e8-hp alif-e8-he alif-e8-u85 himax-we2 nxp-imx93 renesas-ra8p1 nuvoton-m55m1 infineon-psoc-edge-e84 nucleo-f446re nucleo-l476rg nucleo-f767zi nucleo-h743zi nucleo-h563zi nucleo-u575zi-q nrf52840-dk nrf5340-dk nrf54l15-dk rpi-pico rpi-pico2 mimxrt1060-evk renesas-ek-ra8d1' ;;
+    --quant | -q) words='int8 best int8+16:4 a16w8 a8w4 a16w4 none anchor mxfp8 mxfp6 mxfp4 mxint8' ;;
+    --emit) words='tosa vgf pte pte+tosa stream ir c tflite bpte model-explorer' ;;
+    --shaders) words='auto all resample samplers none' ;;
+    --optimise) words='Performance Size' ;;
+    --kernels) words='plain cmsis-nn' ;;
+    --dynamic-range) words='keep real' ;;
+    esac
+    [[ $valued == *"|$before|"* ]] || words=
+    if [ -n "$words" ]; then
+        COMPREPLY=($(compgen -W "$words" -- "$current"))
+        compopt +o filenames 2>/dev/null
+    elif [[ $current == -* && $valued != *"|$before|"* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))
     else
         COMPREPLY=($(compgen -f -- "$current"))

@@ -4,24 +4,26 @@
 #
 #   same_bytes.sh TOSAC [WORDS OF A RUNNER...]      qemu-aarch64 -L ROOT: in front of TOSAC
 #   same_bytes.sh --bless TOSAC                     writes the hashes: look at why they are others
+#   same_bytes.sh --of MODEL CALIB TOSAC [RUNNER]   prints the hashes of another model, at TOSAC_ISA
 set -uo pipefail
 cd "$(dirname "$0")/.."
-bless=
-[ "${1:-}" != --bless ] || { bless=yes && shift; }
+bless='' only='' model=test/fixture/digits/model.pt2 calib=test/fixture/digits/calib.npz list=test/fixture/digits/hashes.txt
+case ${1:-} in
+--bless) bless=yes && shift ;;
+--of) only=yes model=$2 calib=$3 && shift 3 ;;
+esac
 tosac=$(realpath "${1:?same_bytes.sh TOSAC [RUNNER...]}")
 shift
-digits=test/fixture/digits
-list=$digits/hashes.txt
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 good=0 bad=0
 
 # target          options   file
 files='
-ethos-u85-256     -         digits.pte
-ethos-u55-128     -         digits.tflite
-vgf               -         digits.vgf
-cortex-m55        --emit=c  digits.c
+ethos-u85-256     -         model.pte
+ethos-u55-128     -         model.tflite
+vgf               -         model.vgf
+cortex-m55        --emit=c  model.c
 '
 
 # One line a file: its hash and its name; several are one by the hash of all.
@@ -32,12 +34,18 @@ hashes() { # LEVEL THREADS RUNNER...
         [ -n "$target" ] || continue
         rm -rf "$work/out" && mkdir "$work/out"
         [ "$options" != - ] || options=--quiet
-        TOSAC_ISA=$level "$@" "$tosac" compile $digits/model.pt2 -t "$target" --calib $digits/calib.npz "$options" --quiet --threads "$threads" \
-            -o "$work/out/$name" >"$work/log" 2>&1 || { cat "$work/log" && return 1; }
+        TOSAC_ISA=$level "$@" "$tosac" compile "$model" -t "$target" --calib "$calib" "$options" --quiet --threads "$threads" \
+            -o "$work/out/$name" >"$work/log" 2>&1 || {
+            cat "$work/log" >&2
+            [ -n "$only" ] || return 1
+            echo "none  $name"
+            continue
+        }
         printf '%s  %s\n' "$(cd "$work/out" && sha256sum ./* | LC_ALL=C sort -k 2 | sha256sum | cut -c 1-64)" "$name"
     done <<<"$files"
 }
 
+[ -z "$only" ] || { hashes "${TOSAC_ISA:-}" 2 "$@" && exit; exit 1; }
 # The levels that this machine has: asked for one that it has not, tosac takes the best below.
 levels=(plain)
 if [ $# = 0 ]; then

@@ -2,14 +2,19 @@
 """The page of build/web in a headless Chromium: web.py TOSAC WEB [FOLDER]
 
 From a disk, without a request to anybody: the example's files are those of the native command, byte for byte; a bad file's message is the
-command line's; a run is stopped; runs one after the other leave no memory; two are compared.  With FOLDER, pictures are left there."""
+command line's; a run is stopped; runs one after the other leave no memory; two are compared; pictures and WAV are data; a model of 100 MB;
+all of it by keys alone.  With FOLDER, pictures are left there."""
+import array
 import base64
 import glob
+import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import wave
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(here, "report"))
@@ -139,6 +144,126 @@ def compared(page):
     check("two runs compared", "ethos-u85-256" in text and "ethos-u55-256" in text and '"changes"' in text, text[:200])
 
 
+def from_disk(page, field, paths):
+    """Files chosen in a field of the form."""
+    node = page.call("Runtime.evaluate", expression=f"document.getElementById('{field}')")["result"]["objectId"]
+    page.call("DOM.setFileInputFiles", objectId=node, files=paths)
+
+
+def same_as_native(page, tosac, folder, name, model, data, words, where, rules="", options=""):
+    """A model and its data, chosen in the form, give the bytes of the command on this machine."""
+    from_disk(page, "model", [os.path.join(folder, model)])
+    from_disk(page, "data", data)
+    choose(page, where, options)
+    page.value(f"document.getElementById('preprocess').value = '{rules}'")
+    runs = page.value("tosac.runs.length")
+    check(f"{name}: rules are asked for", page.value("document.getElementById('rules').hidden") == (rules == ""))
+    page.value("(async () => { await tosac.compile(); })()")
+    said = page.value("document.getElementById('messages').innerText")
+    if page.value("tosac.runs.length") == runs:
+        check(name, False, said)
+        return
+    ours = made(page, "tflite")
+    calib = data[0] if len(data) == 1 else os.path.join(folder, "data")
+    out = os.path.join(folder, "native.tflite")
+    done = subprocess.run([tosac, "compile", os.path.join(folder, model), *words, "--calib", calib, *(["--preprocess", rules] if rules else []), *options.split(), "--emit", "tflite", "-o", out, "--quiet"],
+                          capture_output=True, text=True)
+    check(f"{name}: native", done.returncode == 0, done.stderr)
+    check(f"{name}: the same bytes", done.returncode == 0 and list(ours.values()) == [open(out, "rb").read()], (said, {n: len(b) for n, b in ours.items()}))
+
+
+def pictures_and_sound(page, tosac):
+    graph = 'graph @main(%0 "x": f32[{0}]) {{\n  %1 = mul %0, %0 : f32[{0}]\n  return %1\n}}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "data"))
+        pictures = []
+        for source in sorted(glob.glob(os.path.join(here, "fixture", "pictures", "00*.*")))[:6]:
+            pictures.append(os.path.join(folder, "data", os.path.basename(source)))
+            os.symlink(source, pictures[-1])
+        open(os.path.join(folder, "net.ir"), "w").write(graph.format("1,3,24,24"))
+        same_as_native(page, tosac, folder, "pictures", "net.ir", pictures, ["-t", "ethos-u55-128"], "target ethos-u55-128", "resize=24x24 mean=0.5 std=0.25")
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "data"))
+        sounds = []
+        for k in range(4):
+            sounds.append(os.path.join(folder, "data", f"{k}.wav"))
+            with wave.open(sounds[-1], "wb") as f:
+                f.setparams((1, 2, 16000, 1600, "NONE", ""))
+                f.writeframes(array.array("h", [int(20000 * math.sin(i * (k + 1) / 7)) for i in range(1600)]).tobytes())
+        open(os.path.join(folder, "net.ir"), "w").write(graph.format("1,1600"))
+        same_as_native(page, tosac, folder, "WAV", "net.ir", sounds, ["-t", "ethos-u55-128"], "target ethos-u55-128", "rate=16000")
+
+
+def onnx_product(path, k, n):
+    """x [1, k] times a constant [k, n]: a model of 4 k n bytes."""
+    def varint(v):
+        out = b""
+        while v > 127:
+            out, v = out + bytes([v & 127 | 128]), v >> 7
+        return out + bytes([v])
+
+    def field(number, value):
+        return varint(number << 3) + varint(value) if isinstance(value, int) else varint(number << 3 | 2) + varint(len(value)) + value
+
+    def port(name, *shape):
+        return field(1, name) + field(2, field(1, field(1, 1) + field(2, b"".join(field(1, field(1, d)) for d in shape))))
+    row = array.array("f", [math.sin(i * 12.9898) / 16 for i in range(n + 7)]).tobytes()
+    weights = b"".join(row[4 * (i % 7):4 * (i % 7) + 4 * n] for i in range(k))
+    node = field(1, b"x") + field(1, b"w") + field(2, b"y") + field(4, b"MatMul")
+    graph = field(1, node) + field(2, b"g") + field(5, field(1, k) + field(1, n) + field(2, 1) + field(8, b"w") + field(9, weights)) + field(11, port(b"x", 1, k)) + field(12, port(b"y", 1, n))
+    with open(path, "wb") as f:
+        f.write(field(1, 8) + field(8, field(1, b"") + field(2, 13)) + field(7, graph))
+
+
+def large(page, tosac):
+    with tempfile.TemporaryDirectory() as folder:
+        onnx_product(os.path.join(folder, "large.onnx"), 5000, 5000)
+        data = os.path.join(folder, "x.npy")
+        with open(data, "wb") as f:
+            head = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1, 5000)}"
+            head += " " * (117 - len(head)) + "\n"
+            f.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode())
+            f.write(array.array("f", [math.sin(i * 0.37) for i in range(20000)]).tobytes())
+        since = time.time()
+        same_as_native(page, tosac, folder, "a model of 100 MB", "large.onnx", [data], ["-t", "ethos-u85-256"], "target ethos-u85-256")
+        print(f"100 MB: {time.time() - since:.0f} s with native's, {page.value('document.getElementById(`doing`).textContent')}")
+
+
+def focused(page):
+    return page.value("document.activeElement.id || document.activeElement.textContent")
+
+
+def tab_to(page, what):
+    for _ in range(40):
+        if focused(page) == what:
+            return True
+        page.key("Tab", 9)
+    return False
+
+
+def by_keys(web):
+    page = opened(web, width=1400, height=950)
+    check("keys reach the example", tab_to(page, "example"))
+    ring = page.value("getComputedStyle(document.activeElement).outlineStyle")
+    check("what has the focus is seen", ring != "none", ring)
+    page.key("Enter", 13)
+    page.wait_for(lambda: page.value("tosac.runs.length === 1"))
+    check("keys reach the boards", tab_to(page, "where"))
+    before = page.value("document.getElementById('where').value")
+    page.key("ArrowDown", 40)
+    check("and choose one", page.value("document.getElementById('where').value") != before)
+    check("keys reach Compile", tab_to(page, "start"))
+    page.key("Enter", 13)
+    page.wait_for(lambda: page.value("tosac.runs.length === 2"))
+    check("keys reach a download", tab_to(page, ".tflite"))
+    check("keys reach an earlier run", tab_to(page, "Run 1"))
+    page.key("Enter", 13)
+    check("and show it", page.value("tosac.shown().number") == 1)
+    names = page.value("[...document.querySelectorAll('input, select, button, iframe')].filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.getAttribute('aria-label') && !e.title && !e.textContent.trim()).map(e => e.id)")
+    check("each control has a name", not names, names)
+    closed(page)
+
+
 def looked_at(web, folder):
     for name, how in (("wide", {"width": 1400, "height": 950}), ("dark", {"width": 1400, "height": 950, "dark": True}), ("phone", {"width": 390, "height": 1600, "phone": True})):
         page = opened(web, **how)
@@ -160,11 +285,14 @@ def main(tosac, web, folder=None):
     same_bytes(page, tosac)
     compared(page)
     message(page, tosac)
+    pictures_and_sound(page, tosac)
+    large(page, tosac)
     stop_and_memory(page)
     asked = [p["request"]["url"] for n, p in page.events if n == "Network.requestWillBeSent" and not p["request"]["url"].startswith(("file:", "blob:", "data:"))]
     check("nothing is sent", not asked, asked)
     check("the console is silent", not page.console, page.console)
     closed(page)
+    by_keys(web)
     looked_at(web, folder)
     print(f"{passed} passed, {failed} failed")
     return failed != 0

@@ -10,7 +10,7 @@ tools/setup.sh wasm && tools/npm.sh build/npm >"$work/npm.log" 2>&1 || {
     echo "0 passed, 0 failed, 1 skipped"
     exit 0
 }
-good=0 bad=0
+good=0 bad=0 left=0
 try() { # NAME COMMAND...
     local name=$1
     shift
@@ -47,6 +47,14 @@ const [model, data, test] = process.argv.slice(2);
 })().catch(e => { console.error(e); process.exit(1); });
 END
     try "functions" node functions.js "$digits/model.pt2" "$digits/calib.npz"
+    if npm install --no-audit --no-fund typescript @types/node >"$work/said" 2>&1; then
+        cp "$here"/test/npm/*.ts .
+        tsc=(npx --offline tsc --noEmit --strict --target es2022 --module nodenext --types node)
+        try "types, as a caller uses them" "${tsc[@]}" use.ts
+        try "types refuse what is wrong" [ "$("${tsc[@]}" wrong.ts | grep -c 'error TS')" = 4 ]
+    else
+        left=$((left + 2)) && echo "there is no TypeScript: $(tail -1 "$work/said")"
+    fi
     cd "$here"
 fi
 test/same_bytes.sh build/npm/package/cli.js node
@@ -54,5 +62,5 @@ hashes=$?
 python3 web/build.py build/wasm/build build/web
 python3 test/web.py "$build/tosac" build/web
 page=$?
-echo "$good passed, $bad failed"
+echo "$good passed, $bad failed$([ $left = 0 ] || echo ", $left skipped")"
 [ $bad = 0 ] && [ $hashes = 0 ] && [ $page = 0 ]

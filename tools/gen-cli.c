@@ -7,6 +7,9 @@
  * FOLDER/tosac.fish. */
 #include <stdio.h>
 
+#include "lower/shaders.h"
+#include "quant/quantizer.h"
+#include "tosac/tosac.h"
 #include "wire/file.h"
 #include "wire/json.h"
 
@@ -168,6 +171,72 @@ static tc_status main_page(const table *t)
 
 /* ---- completions ---- */
 
+typedef void put_words(const table *t, tc_buf *out);
+
+static void targets(const table *t, tc_buf *out)
+{
+    (void)t;
+    tc_target_info info = {.size = sizeof info};
+    for (size_t i = 0; tc_target_at(i, &info); i++)
+        ti_buf_printf(out, " %s", info.name);
+}
+
+static void boards(const table *t, tc_buf *out)
+{
+    tc_board_info info = {.size = sizeof info};
+    bool more = true;
+    for (size_t i = 0; tc_board_at(t->ctx, i, &more, &info) == TC_OK && more; i++)
+        ti_buf_printf(out, " %s", info.name);
+}
+
+static void modes(const table *t, tc_buf *out)
+{
+    size_t n;
+    const char *const *name = ti_config_presets(&n);
+    (void)t;
+    for (size_t i = 0; i < n; i++)
+        ti_buf_printf(out, " %s", name[i]);
+}
+
+static void kinds(const table *t, tc_buf *out)
+{
+    (void)t;
+    for (int i = 0; tc_output_name((tc_output)i); i++)
+        ti_buf_printf(out, " %s", tc_output_name((tc_output)i));
+    ti_buf_text(out, " model-explorer");
+}
+
+static void shaders(const table *t, tc_buf *out)
+{
+    (void)t;
+    for (int i = 0; i <= TC_SHADERS_NONE; i++)
+        ti_buf_printf(out, " %s", ti_shaders_word((tc_shaders)i));
+}
+
+/* Values that have names; of all others files are offered. */
+static const struct {
+    const char *option, *word;
+    put_words *put;
+} valued_row[] = {
+    {"--target", NULL, targets},  {"--board", NULL, boards},   {"--quant", NULL, modes},
+    {"--emit", NULL, kinds},      {"--shaders", NULL, shaders}, {"--optimise", " Performance Size", NULL},
+    {"--kernels", " plain cmsis-nn", NULL}, {"--dynamic-range", " keep real", NULL}};
+
+/* Each with a blank before it; "": there are none. */
+static const char *words_of(const table *t, const tc_json *option)
+{
+    tc_buf out;
+    ti_buf_init(&out, &t->ctx->arena);
+    for (size_t i = 0; i < TC_COUNT(valued_row); i++)
+        if (ti_text_eq(text(t, option, "name"), valued_row[i].option)) {
+            if (valued_row[i].put)
+                valued_row[i].put(t, &out);
+            else
+                ti_buf_text(&out, valued_row[i].word);
+        }
+    return ti_buf_cstr(&out);
+}
+
 /* Names and short names, apart by blanks; `valued`: only those that take a value, apart by bars. */
 static void names(const table *t, tc_buf *out, const tc_json *list, bool valued)
 {
@@ -181,6 +250,27 @@ static void names(const table *t, tc_buf *out, const tc_json *list, bool valued)
     }
 }
 
+/* The first option of that name that a verb has. */
+static const tc_json *option_of(const table *t, const char *name)
+{
+    for EACH (verb, t->verbs)
+        for EACH (o, ti_json_get(verb, "options"))
+            if (ti_text_eq(text(t, o, "name"), name))
+                return o;
+    for EACH (o, t->common)
+        if (ti_text_eq(text(t, o, "name"), name))
+            return o;
+    return NULL;
+}
+
+static void bash_words(const table *t, tc_buf *out, const char *name)
+{
+    const tc_json *o = option_of(t, name);
+    const char *brief = o ? text(t, o, "brief") : "";
+    if (o)
+        ti_buf_printf(out, "    %s%s%s) words='%s' ;;\n", name, *brief ? " | " : "", brief, words_of(t, o) + 1);
+}
+
 static tc_status bash_file(const table *t)
 {
     tc_buf out;
@@ -188,7 +278,7 @@ static tc_status bash_file(const table *t)
     ti_buf_text(&out,
                 "# bash completion for tosac; made by gen-cli\n_tosac()\n{\n"
                 "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-                "    local options valued\n"
+                "    local options valued words\n"
                 "    COMPREPLY=()\n"
                 "    if [ \"$COMP_CWORD\" = 1 ]; then\n"
                 "        COMPREPLY=($(compgen -W \"--help --version");
@@ -206,7 +296,17 @@ static tc_status bash_file(const table *t)
         ti_buf_text(&out, "'\n        ;;\n");
     }
     ti_buf_text(&out, "    esac\n"
-                      "    if [[ $current == -* && $valued != *\"|$before|\"* ]]; then\n"
+                      "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}\n"
+                      "    [ \"$current\" != = ] || { before=${COMP_WORDS[COMP_CWORD-1]} current=; }\n"
+                      "    words=\n    case $before in\n");
+    for (size_t i = 0; i < TC_COUNT(valued_row); i++)
+        bash_words(t, &out, valued_row[i].option);
+    ti_buf_text(&out, "    esac\n"
+                      "    [[ $valued == *\"|$before|\"* ]] || words=\n"
+                      "    if [ -n \"$words\" ]; then\n"
+                      "        COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
+                      "        compopt +o filenames 2>/dev/null\n"
+                      "    elif [[ $current == -* && $valued != *\"|$before|\"* ]]; then\n"
                       "        COMPREPLY=($(compgen -W \"$options\" -- \"$current\"))\n"
                       "    else\n"
                       "        COMPREPLY=($(compgen -f -- \"$current\"))\n"
@@ -238,7 +338,13 @@ static void zsh_row(tc_buf *out, const table *t, const tc_json *o, const char *n
     if (!is_flag(t, o)) {
         ti_buf_text(out, ":");
         quoted(out, text(t, o, "value"), true);
-        ti_buf_text(out, ":_files");
+        const char *words = words_of(t, o);
+        if (*words) {
+            ti_buf_text(out, ":(");
+            quoted(out, words + 1, true);
+            ti_buf_text(out, ")");
+        } else
+            ti_buf_text(out, ":_files");
     }
     ti_buf_text(out, "' \\\n");
 }
@@ -284,8 +390,11 @@ static void fish_options(tc_buf *out, const table *t, const tc_json *list, const
         ti_buf_printf(out, "complete -c tosac -n '%s' -l %s", when, text(t, o, "name") + 2);
         if (*brief)
             ti_buf_printf(out, " -s %s", brief + 1);
+        const char *words = is_flag(t, o) ? "" : words_of(t, o);
         if (!is_flag(t, o))
-            ti_buf_text(out, " -r");
+            ti_buf_text(out, *words ? " -x" : " -r");
+        if (*words)
+            ti_buf_printf(out, " -a '%s'", words + 1);
         ti_buf_text(out, " -d '");
         quoted(out, text(t, o, "help"), false);
         ti_buf_text(out, "'\n");

@@ -189,6 +189,7 @@ static tc_status compile_request(tc_ctx *ctx, const tc_compile_options *o,
     c->asked.method = r->method ? r->method : "forward";
     c->asked.beside = o->beside;
     c->asked.cmsis_nn = o->kernels != NULL;
+    c->asked.goal = o->goal;
     c->asked.places = o->locations;
     c->asked.vectors = o->vectors;
     c->model = ti_model_of(ctx, r->model, c->module);

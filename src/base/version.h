@@ -11,4 +11,7 @@
     TC_VERSION_OF(TOSAC_VERSION_MAJOR, TOSAC_VERSION_MINOR, TOSAC_VERSION_PATCH)
 #define TC_MADE_BY "tosac " TC_VERSION_TEXT
 
+/* What files say: the same, and the commit where a version's own archive was built. */
+const char *ti_made_by_tosac(void);
+
 #endif

@@ -53,6 +53,8 @@ char *cli_format(const char *format, ...) CLI_PRINTF(1, 2);
 
 bool cli_is(const char *a, const char *b);
 bool cli_ends(const char *text, const char *suffix);
+/* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
+double cli_amount(const char *text);
 /* The last part of a path, after its folders. */
 const char *cli_path_last(const char *path);
 
@@ -63,7 +65,8 @@ typedef enum cli_option_kind {
     CLI_FLAG,  /* bool */
     CLI_TEXT,  /* const char * */
     CLI_TEXTS, /* cli_texts: may be given again and again */
-    CLI_NUMBER /* int64_t, at least 1 */
+    CLI_NUMBER, /* int64_t, at least 1 */
+    CLI_BYTES   /* the same; 512K and 1.5M are 1024 and 1024 * 1024 times as much */
 } cli_option_kind;
 
 typedef struct cli_option {

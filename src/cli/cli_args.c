@@ -138,6 +138,16 @@ static bool number_of(const char *text, int64_t *out)
            *out <= INT32_MAX;
 }
 
+/* A size of at least a byte: "4096", "512K", "1.5M", "2MiB". */
+static bool bytes_of(const char *text, int64_t *out)
+{
+    double bytes = cli_amount(text);
+    const char *unit = text + strspn(text, "0123456789.");
+    *out = bytes >= 1 && bytes < 0x1p53 ? (int64_t)bytes : 0;
+    return *out >= 1 && *text >= '0' && *text <= '9' &&
+           (!*unit || cli_is(unit, "K") || cli_is(unit, "M") || cli_is(unit, "KiB") || cli_is(unit, "MiB"));
+}
+
 static tc_status store(cli *c, const cli_option *option, const char *value, char *record)
 {
     void *field = record + option->at;
@@ -147,8 +157,10 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
         *(const char **)field = value;
     else if (option->kind == CLI_TEXTS)
         cli_add(field, value);
-    else if (!number_of(value, field))
-        return cli_usage(c, "%s needs a number of at least 1, not '%s'", option->name, value);
+    else if (option->kind == CLI_BYTES ? !bytes_of(value, field) : !number_of(value, field))
+        return cli_usage(c, option->kind == CLI_BYTES ? "%s needs a size such as 4096, 512K or 1.5M, not '%s'"
+                                                      : "%s needs a number of at least 1, not '%s'",
+                         option->name, value);
     return TC_OK;
 }
 
@@ -289,7 +301,7 @@ static const struct {
 static void dump_option(cli_json_out *out, const cli_option *o)
 {
     static const char *const kind[] = {
-        [CLI_FLAG] = "flag", [CLI_TEXT] = "text", [CLI_TEXTS] = "texts", [CLI_NUMBER] = "number"};
+        [CLI_FLAG] = "flag", [CLI_TEXT] = "text", [CLI_TEXTS] = "texts", [CLI_NUMBER] = "number", [CLI_BYTES] = "bytes"};
     cli_json_open(out, NULL, '{');
     cli_json_put_text(out, "name", o->name);
     cli_json_put_text(out, "brief", o->brief);

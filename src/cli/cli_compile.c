@@ -452,8 +452,8 @@ static const cli_option options[] = {
     {"--keep-odd-samples", NULL, NULL, CLI_FLAG, AT(keep_odd), "keep every sample, outliers too"},
     CLI_ROW_RESET(AT(reset)),
     CLI_ROWS_ETHOSU(compile_options),
-    {"--max-scratch", NULL, "BYTES", CLI_NUMBER, AT(max_scratch),
-     "Ethos-U: the most memory a region may need; slower or smaller schedules are tried"},
+    {"--max-scratch", NULL, "BYTES", CLI_BYTES, AT(max_scratch),
+     "Ethos-U: the most memory a region may need, 512K; slower or smaller schedules are tried"},
     {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
      "once"},

@@ -76,18 +76,3 @@ tc_status cli_compile_anyhow(cli *c, const cli_asked *asked, const char *path, t
     cli_progress_end(c);
     return TC_OK;
 }
-
-double cli_amount(const char *text)
-{
-    static const struct {
-        const char *unit;
-        double times;
-    } units[] = {{"", 1},    {"K", 1024},  {"KiB", 1024},       {"k", 1e3}, {"M", 1048576},
-                 {"MiB", 1048576}, {"s", 1}, {"min", 60}, {"h", 3600}, {"dB", 1}};
-    char *end;
-    double x = strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units && end > text; i++)
-        if (cli_is(end, units[i].unit) && x > 0 && x < 1e18)
-            return x * units[i].times;
-    return -1;
-}

@@ -48,9 +48,6 @@ const char *cli_settings(const char *config, const cli_texts *real);
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cortex-m55, cpu, ..."
 
-/* A number above 0, as an option's text: "31.5", "512K", "2M", "10min"; -1: it is none. */
-double cli_amount(const char *text);
-
 /* The target of a board, where none was given: its NPU, else its core. */
 TC_MUST_USE tc_status cli_board_target(cli *c, const char *board, const char **target);
 

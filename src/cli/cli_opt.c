@@ -81,7 +81,7 @@ static const cli_option options[] = {
     {"--dump-after", NULL, "PASS", CLI_TEXT, AT(dump_after),
      "show the graph on standard error after this pass, or after 'all'"},
     {"--no-loc", NULL, NULL, CLI_FLAG, AT(no_loc), "leave out the source locations of nodes"},
-    {"--arena-limit", NULL, "BYTES", CLI_NUMBER, AT(arena_limit),
+    {"--arena-limit", NULL, "BYTES", CLI_BYTES, AT(arena_limit),
      "fail when the graph and the passes need more memory"},
     {0},
 };

@@ -203,3 +203,18 @@ tc_status cli_data_by(cli *c, const cli_texts *files, const char *rules, bool al
     CLI_TRY(cli_data(c, files, always, out));
     return rules && *out ? tc_dataset_preprocess(c->ctx, *out, rules) : TC_OK;
 }
+
+double cli_amount(const char *text)
+{
+    static const struct {
+        const char *unit;
+        double times;
+    } units[] = {{"", 1},    {"K", 1024},  {"KiB", 1024},       {"k", 1e3}, {"M", 1048576},
+                 {"MiB", 1048576}, {"s", 1}, {"min", 60}, {"h", 3600}, {"dB", 1}};
+    char *end;
+    double x = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end > text; i++)
+        if (cli_is(end, units[i].unit) && x > 0 && x < 1e18)
+            return x * units[i].times;
+    return -1;
+}

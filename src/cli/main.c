@@ -22,6 +22,11 @@ static const char *verb_name(size_t i, const void *from)
     return i < CLI_COUNT(verb) ? verb[i]->name : NULL;
 }
 
+static void print_version(void)
+{
+    printf(*TOSAC_COMMIT ? "%s (" TOSAC_COMMIT ")\n" : "%s\n", tc_version());
+}
+
 static void overview(FILE *out)
 {
     fprintf(out, "%s: a quantizing ahead-of-time compiler for Arm machine-learning targets\n\n",
@@ -62,7 +67,7 @@ static tc_status run_verb(cli *c, const cli_verb *v, int argc, char **argv)
     void *record = cli_memory(1, v->record);
     CLI_TRY(cli_parse(c, v, argc, argv, 2, record, &args));
     if (c->common.version)
-        puts(tc_version());
+        print_version();
     else if (c->common.help)
         cli_help(v);
     if (c->common.version || c->common.help)
@@ -114,7 +119,7 @@ static tc_status dispatch(cli *c, int argc, char **argv)
     }
     const char *word = argv[1];
     if (cli_is(word, "--version"))
-        puts(tc_version());
+        print_version();
     else if (cli_is(word, "--help") || cli_is(word, "-h") || cli_is(word, "help"))
         return help(c, argc > 2 ? argv[2] : NULL);
     else if (cli_is(word, "--dump-options")) /* what manual pages and completions are made of */

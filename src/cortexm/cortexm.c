@@ -4,7 +4,6 @@
 
 #include <ctype.h>
 
-#include "../base/version.h"
 
 #define KERNEL(id, file, v6, v7, dsp, mve)                                                         \
     extern const unsigned char tc_c_kernel_##id[];                                                 \
@@ -273,13 +272,13 @@ static void put_header(const tc_c_model *m, const tc_c_graph *cg, tc_buf *out)
 {
     const char *name = m->request->name, *prefix = upper(m);
     ti_buf_printf(out,
-                  "/* %s.h -- made by %s for %s: a model in plain C.\n"
+                  "/* %s.h -- made by %s: a model in plain C.\n"
                   " *\n"
                   " * %s_run() computes the outputs from the inputs, in memory of its own;\n"
                   " * %s_run_in() in memory of the caller's, %s_ARENA_BYTES on %d bytes.  Where a\n"
                   " * SCALE is given, a code stands for SCALE * (code - ZERO_POINT), and the code of a\n"
                   " * number x is round(x / SCALE) + ZERO_POINT, held inside its type. */\n",
-                  m->request->stem, TC_MADE_BY, m->request->target, name, name, prefix,
+                  m->request->stem, m->request->made_by, name, name, prefix,
                   align_of(m));
     ti_buf_printf(out, "#ifndef %s_H\n#define %s_H\n\n#include <stdint.h>\n\n", prefix, prefix);
     ti_buf_text(out, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
@@ -351,9 +350,9 @@ static void put_source(tc_c_model *m, tc_buf *out)
                                        [TC_CORE_DSP] = "TOSAC_ISA_DSP",
                                        [TC_CORE_MVE] = "TOSAC_ISA_MVE"};
     ti_buf_printf(out,
-                  "/* %s.c -- made by %s for %s; %s.h says how it is called. */\n"
+                  "/* %s.c -- made by %s; %s.h says how it is called. */\n"
                   "#include \"%s.h\"\n#include \"%s\"\n",
-                  m->request->stem, TC_MADE_BY, m->request->target, m->request->stem,
+                  m->request->stem, m->request->made_by, m->request->stem,
                   m->request->stem, "tosac_kernels.h");
     if (m->used[TC_C_NPU])
         ti_buf_text(out, "#include \"tosac_npu.h\"\n");

@@ -26,6 +26,7 @@ typedef struct tc_c_request {
     const char *name;   /* what symbols begin with */
     const char *stem;   /* what files are called, without ".c" */
     const char *target; /* as the user wrote it */
+    const char *made_by; /* tosac, its version and settings */
     tc_core core;
     const tc_machine *machine; /* whose instructions are counted; NULL: none are */
     const tc_c_port *in, *out; /* one for each of the program's */

@@ -115,6 +115,7 @@ typedef struct tc_asked {
     bool places;                  /* .pte: steps keep where they come from */
     tc_dataset *vectors;          /* .bpte: its test vectors; NULL: what it is run on */
     bool cmsis_nn;                /* C for a Cortex-M calls it */
+    tc_compile_goal goal;         /* what its settings were searched for; zeros: they were given */
     const char *method;           /* its name in a .pte */
     struct tc_compiled *beside;   /* the method before it in the same .pte; or NULL */
 } tc_asked;

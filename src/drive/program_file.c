@@ -3,6 +3,7 @@
  * written. */
 #include "program_file.h"
 
+#include "made_by.h"
 #include "road.h"
 
 #include "../executorch/cpu_select.h"
@@ -96,7 +97,8 @@ tc_status ti_program_join(tc_ctx *ctx, const tc_program_part *part, size_t n,
         method[i] = (tc_emit_method){part[i].name,      m[i],
                                      &out[i].plan,      part[i].payload,
                                      part[i].n_payload, part[i].compiled->asked.places,
-                                     cortexm_of(ctx, part[i].compiled->target.machine)};
+                                     cortexm_of(ctx, part[i].compiled->target.machine),
+                                     i + 1 == n ? ti_made_by(ctx, part[i].compiled) : NULL};
     }
     return ti_emit_methods(ctx, method, n, &out[n - 1].pte);
 }

@@ -8,7 +8,8 @@
 
 /* The text form.  Constants of more than 64 elements are in path.bin.  On failure a message has
  * been given. */
-TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path);
+TC_MUST_USE tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *made_by,
+                                    const char *path);
 
 /* A module in the TOSA form as a TOSA flatbuffer, of the oldest version that has what is in it
  * (ti_tosa_minor), byte for byte the same on every run.  The bytes live as long as the context; on
@@ -54,6 +55,7 @@ typedef struct tc_emit_method {
     size_t n_payload;
     bool places; /* the program keeps where its steps come from */
     const char *cortexm; /* kernels for a Cortex-M: whose (ti_cm_whose); NULL: for any CPU */
+    const char *made_by; /* of the last method: named data "tosac.made_by"; NULL: none */
 } tc_emit_method;
 
 /* Modules as the methods of one ExecuTorch program: of each the first graph in the form that the

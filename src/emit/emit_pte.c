@@ -243,9 +243,14 @@ static tc_fb_ref put_named(tc_pte_emitter *method, size_t n_method, segments *s)
                                     kept[k].bytes);
             }
         }
-    if (whose) {
+    const struct {
+        const char *key, *text;
+    } said[] = {{TC_CM_NAMED, whose}, {TC_PTE_MADE_BY, method[n_method - 1].method->made_by}};
+    for (size_t k = 0; k < TC_COUNT(said); k++) {
+        if (!said[k].text)
+            continue;
         tc_grow(arena, ref, n, cap);
-        ref[n++] = put_name(method, s, TC_CM_NAMED, (tc_bytes){(const uint8_t *)whose, strlen(whose)});
+        ref[n++] = put_name(method, s, said[k].key, (tc_bytes){(const uint8_t *)said[k].text, strlen(said[k].text)});
     }
     return n ? ti_fb_put_refs(&method->file->w, ref, n) : 0;
 }

@@ -25,12 +25,13 @@ static tc_status write_both(tc_ctx *ctx, const tc_side *side, const tc_buf *text
     return ti_file_commit(file);
 }
 
-tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *path)
+tc_status ti_write_text(tc_ctx *ctx, const tc_module *module, const char *made_by, const char *path)
 {
     tc_side side;
     tc_buf text;
     ti_side_init(&side, &ctx->arena);
     ti_buf_init(&text, &ctx->arena);
+    ti_buf_printf(&text, "made_by \"%s\"\n", made_by);
     ti_print(module, &(tc_print_options){.locs = true, .side = &side}, &text);
     if (side.n_part)
         return write_both(ctx, &side, &text, path);

@@ -91,6 +91,7 @@ typedef struct tc_signature {
 /* What is known of the file that a module was read from; written by its reader alone. */
 typedef struct tc_origin {
     const char *producer; /* "torch 2.13.0", or NULL */
+    const char *made_by;  /* a text graph: by what it was written, or NULL */
     size_t bytes;
     tc_bytes image;      /* the whole file, as it was read */
     int tosa_minor;      /* 1: it is of TOSA 1.1 */

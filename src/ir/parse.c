@@ -451,13 +451,14 @@ static void check_side(parser *p)
                 p->module->file, p->side.size ? found : "there are none", p->bin);
 }
 
-/* file "x", producer "x", in_tree "x", out_tree "x", bin "x", graph ... */
+/* made_by "x", file "x", producer "x", in_tree "x", out_tree "x", bin "x", graph ... */
 static void parse_module(parser *p)
 {
     tc_module *m = p->module;
     const struct {
         const char *word, **to;
-    } header[] = {{"file", &p->origin},
+    } header[] = {{"made_by", &m->origin.made_by},
+                  {"file", &p->origin},
                   {"producer", &m->origin.producer},
                   {"in_tree", &m->signature.in_tree},
                   {"out_tree", &m->signature.out_tree},

@@ -16,6 +16,7 @@ typedef enum tc_shaders {
 
 /* By name: auto, all, resample, samplers, none.  NULL: auto.  false: no such name. */
 bool ti_shaders_named(const char *word, tc_shaders *out);
+const char *ti_shaders_word(tc_shaders shaders);
 
 /* Whether the operator resamples, so that a shader does it rather than a region. */
 bool ti_shader_resamples(tc_op op);

@@ -4,7 +4,7 @@
 
 #include <ctype.h>
 
-#include "../base/version.h"
+#include "../drive/made_by.h"
 #include "../read/pte_needs.h"
 #include "../drive/model.h"
 
@@ -169,8 +169,8 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
     for (const tc_compiled *m = c; m; m = m->asked.beside)
         all = larger(all, needs_of(m, method_of(file, m)));
     ti_buf_printf(
-        out, "/* %s.h -- made by %s for %s.  What a firmware sets aside to run the program. */\n",
-        name, TC_MADE_BY, c->target.text);
+        out, "/* %s.h -- made by %s.  What a firmware sets aside to run the program. */\n",
+        name, ti_made_by(ctx, c));
     ti_buf_printf(out,
                   "#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
                   prefix, prefix);
@@ -188,12 +188,12 @@ static void put_header(tc_ctx *ctx, const tc_compiled *c, const char *name, cons
     ti_buf_printf(out, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
-static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf *out)
+static void put_source(const char *name, const char *file, const char *made_by, tc_bytes pte, tc_buf *out)
 {
     static const char digit[] = "0123456789abcdef";
     ti_buf_printf(
         out,
-        "/* %s.c -- an ExecuTorch program of %zu bytes; %s.h has what it needs.\n"
+        "/* %s.c -- an ExecuTorch program of %zu bytes, made by %s; %s.h has what it needs.\n"
         " * TOSAC_SECTION places it: "
         "-DTOSAC_SECTION='__attribute__((section(\"network_model_sec\")))' */\n"
         "#include \"%s.h\"\n\n#ifndef TOSAC_SECTION\n#define TOSAC_SECTION\n#endif\n"
@@ -201,7 +201,7 @@ static void put_source(const char *name, const char *file, tc_bytes pte, tc_buf 
         "#define TOSAC_ALIGNED __attribute__((aligned(16)))\n#else\n#define TOSAC_ALIGNED "
         "_Alignas(16)\n#endif\n\n"
         "TOSAC_SECTION TOSAC_ALIGNED const unsigned char %s_pte[] = {\n",
-        file, pte.size, file, file, name);
+        file, pte.size, made_by, file, file, name);
     for (size_t i = 0; i < pte.size; i++) {
         uint8_t *p = ti_buf_room(out, 5);
         p[0] = '0';
@@ -231,7 +231,7 @@ tc_status ti_emit_c(tc_ctx *ctx, const tc_compiled *c, const char *path, tc_byte
     TC_TRY(ti_pte_open(ctx, name, pte, &file));
     ti_buf_init(&text, &ctx->arena);
     ti_buf_init(&head, &ctx->arena);
-    put_source(name, ti_c_stem(ctx, path), pte, &text);
+    put_source(name, ti_c_stem(ctx, path), ti_made_by(ctx, c), pte, &text);
     put_header(ctx, c, name, &file, pte.size, &head);
     *source = (tc_bytes){text.data, text.size};
     *header = (tc_bytes){head.data, head.size};

@@ -2,6 +2,7 @@
 /* emit_cortexm.c -- see emit_cortexm.h. */
 #include "emit_cortexm.h"
 
+#include "../drive/made_by.h"
 #include "../cortexm/library_calls.h"
 #include "../npu/program.h"
 #include "../read/softmax_codes.h"
@@ -71,6 +72,7 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_so
     tc_c_request request = {.name = ti_c_symbol(ctx, path),
                             .stem = ti_c_stem(ctx, path),
                             .target = c->target.text,
+                            .made_by = ti_made_by(ctx, c),
                             .core = core->machine->core,
                             .machine = core->machine};
     if (c->target.core) {

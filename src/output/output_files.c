@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output_files.c -- see output_files.h. */
 #include "output_files.h"
+#include "../drive/made_by.h"
 #include "../drive/many_sizes.h"
 
 #include "../cortexm/library_calls.h"
@@ -47,7 +48,7 @@ static tc_status make_tosa(tc_ctx *ctx, tc_compiled *c, const char *path)
     for (size_t i = 0; i < c->n_region; i++) {
         tc_bytes bytes;
         TC_TRY(ti_region_tosa(ctx, &wide->region[i], &bytes));
-        add_file(&c->written, bytes);
+        add_file(&c->written, ti_made_by_appended(ctx, bytes, ti_made_by(ctx, c)));
     }
     return c->n_region ? TC_OK : nothing_to_write(ctx, c, path);
 }
@@ -57,7 +58,7 @@ static tc_status make_vgf(tc_ctx *ctx, tc_compiled *c, const char *path)
     (void)path;
     tc_bytes bytes;
     TC_TRY(ti_vgf_make(ctx, c, &bytes));
-    add_file(&c->written, bytes);
+    add_file(&c->written, ti_made_by_appended(ctx, bytes, ti_made_by(ctx, c)));
     return TC_OK;
 }
 
@@ -455,7 +456,7 @@ tc_status ti_write_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char
     if (kind == TC_OUTPUT_IR && !c->asked.beside) {
         c->written = (tc_written){.path = path};
         TC_TRY(ti_prove(ctx, c, c->module));
-        return ti_write_text(ctx, c->module, path);
+        return ti_write_text(ctx, c->module, ti_made_by(ctx, c), path);
     }
     TC_TRY(ti_make_files(ctx, c, kind, path));
     if (kind == TC_OUTPUT_C)

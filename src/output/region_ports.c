@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* region_ports.c -- see region_ports.h. */
 #include "region_ports.h"
+#include "../drive/made_by.h"
 #include "../drive/many_sizes.h"
 
 #include <unistd.h>
@@ -118,7 +119,8 @@ tc_bytes ti_borders_json(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
     tc_json_out out = {.to = &to};
     ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("schema", "tosac-io"), TC_J("schema_version", 1),
-                TC_J("target", c->target.text), TC_J("region", region->name));
+                TC_J("made_by", ti_made_by(ctx, c)), TC_J("target", c->target.text),
+                TC_J("region", region->name));
     put_side(&out, c, false, types_of(ctx, c, region, false), names_of(ctx, c, region, false));
     put_side(&out, c, true, types_of(ctx, c, region, true), names_of(ctx, c, region, true));
     ti_json_close(&out, '}');

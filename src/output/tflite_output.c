@@ -8,7 +8,7 @@
 #include "../drive/program_file.h"
 #include "../drive/road.h"
 
-#include "../base/version.h"
+#include "../drive/made_by.h"
 #include "../emit/tflite_int8.h"
 #include "../ir/verify.h"
 #include "../quant/quantizer.h"
@@ -142,7 +142,7 @@ static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_
         (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
     return ti_write_tflite(ctx,
                            &(tc_tflite_request){m, &plan, region, c->n_region,
-                                                TC_MADE_BY},
+                                                ti_made_by(ctx, c)},
                            &out->file);
 }
 
@@ -231,7 +231,7 @@ static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
 {
     const tc_module *typed = c->work.typed ? c->work.typed : c->module;
     if (ti_quant_is_typed(typed))
-        return ti_write_tflite_int8(ctx, ti_module_clone(typed), TC_MADE_BY, out);
+        return ti_write_tflite_int8(ctx, ti_module_clone(typed), ti_made_by(ctx, c), out);
     *out = c->module->origin.source;
     if (out->size && ti_quant_is_lowered(typed))
         return TC_OK;

@@ -154,6 +154,14 @@ static bool names(const tc_config *c, bool block)
 
 bool ti_config_has_blocks(const tc_config *c) { return names(c, true); }
 
+const char *const *ti_config_presets(size_t *n)
+{
+    static const char *const names[] = {"int8",  "best", "int8+16:4", "a16w8", "a8w4",  "a16w4",
+                                        "none", "anchor", "mxfp8",     "mxfp6", "mxfp4", "mxint8"};
+    *n = TC_COUNT(names);
+    return names;
+}
+
 bool ti_config_preset(const char *name, tc_config *out)
 {
     int64_t wide = 0, group = 0, usual_group = A16W4_GROUP;

@@ -259,10 +259,9 @@ static tc_status read_patch(reader *r, const char *what, const tc_json *object, 
 
 static tc_status named_preset(reader *r, const char *name, tc_config *out)
 {
-    static const char *const names[] = {"int8", "best",  "int8+16:4", "a16w8",
-                                        "a8w4", "a16w4", "none",      "anchor",
-                                        "mxfp8", "mxfp6", "mxfp4", "mxint8"};
-    return ti_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, TC_COUNT(names));
+    size_t n;
+    const char *const *names = ti_config_presets(&n);
+    return ti_config_preset(name, out) ? TC_OK : unknown(r, "preset", name, names, n);
 }
 
 /* A preset's name, or null. */

@@ -161,6 +161,9 @@ TC_MUST_USE tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_byte
 /* The same from C.  A preset's name gives a whole configuration; entries are added in any order,
  * and one with the level and name of an earlier one replaces it.  false: no such preset. */
 bool ti_config_preset(const char *name, tc_config *out);
+
+/* Names of presets, for messages and completions. */
+const char *const *ti_config_presets(size_t *n);
 void ti_config_add(tc_ctx *ctx, tc_config *config, tc_config_entry entry);
 /* A private copy of the entries, to be extended. */
 void ti_config_own_entries(tc_ctx *ctx, tc_config *config);

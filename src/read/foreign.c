@@ -62,7 +62,7 @@ bool ti_looks_like_page(tc_bytes bytes)
 
 bool ti_text_graph_looks_like(const char *path, tc_bytes bytes)
 {
-    static const char *const word[] = {"graph", "file \"", "producer \"", "in_tree \"",
+    static const char *const word[] = {"graph", "made_by \"", "file \"", "producer \"", "in_tree \"",
                                        "out_tree \"", "bin \"", NULL};
     static const char *const end[] = {".ir", ".graph", NULL};
     if (!is_text(bytes))

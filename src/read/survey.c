@@ -72,6 +72,7 @@ void ti_survey_module(const tc_module *m, tc_survey *s)
     add_ports(m, s);
     if (!s->producer)
         s->producer = m->origin.producer;
+    s->made_by = m->origin.made_by;
     for (size_t i = 0; i < m->n_graph; i++) {
         const tc_graph *g = m->graph[i];
         for (size_t k = 0; k < g->n_node; k++) {

@@ -33,6 +33,7 @@ typedef struct tc_survey {
     const char *format;   /* "PyTorch export", "TOSA flatbuffer", "text graph" */
     const char *producer; /* "torch 2.13.0", or NULL */
     const char *version;  /* of the format, or NULL */
+    const char *made_by;  /* what wrote the file itself, and its settings, or NULL */
     tc_survey_port *in, *out;
     size_t n_in, n_out, cap_in, cap_out;
     tc_survey_dim *dim;

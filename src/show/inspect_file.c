@@ -2,6 +2,7 @@
 /* inspect_file.c -- what a file holds, as a page for people or as JSON. */
 #include "inspect.h"
 
+#include "../drive/made_by.h"
 #include "../num/load.h"
 #include "../npu/program.h"
 #include "../read/data.h"
@@ -165,6 +166,7 @@ static void put_survey(tc_json_out *out, tc_ctx *ctx, const tc_survey *s, const 
     tc_show(out, "{file}: {format}[ {version}][, by {producer}], {bytes} bytes\n",
             TC_J("file", path), TC_J("format", s->format), TC_J("version", s->version),
             TC_J("producer", s->producer), TC_J("bytes", size));
+    tc_show(out, "[made by      {made_by}\n]", TC_J("made_by", s->made_by));
     put_ports(out, "inputs", s->in, s->n_in);
     put_ports(out, "outputs", s->out, s->n_out);
     if (s->n_dim)
@@ -270,7 +272,33 @@ static tc_status inspect_model(tc_ctx *ctx, const char *path, tc_bytes bytes, bo
             TC_TRY(ti_read_bytes(ctx, path, bytes, (tc_bytes){NULL, 0}, &module));
         ti_survey_module(module, &s);
     }
+    if (!s.made_by)
+        s.made_by = ti_made_by_found(ctx, bytes);
     put_survey(&(tc_json_out){.to = to, .text = !json}, ctx, &s, path, bytes.size, problems);
+    return TC_OK;
+}
+
+/* C that we wrote: its first line says so. */
+static const char *c_made_by(tc_ctx *ctx, tc_bytes bytes)
+{
+    const char *text = (const char *)bytes.data, *end = bytes.size > 3 ? memchr(text, '\n', bytes.size) : NULL;
+    const char *line = end && has(bytes, 0, "/* ") ? ti_text_copy(&ctx->arena, (tc_str){text, (size_t)(end - text)}) : "",
+               *made = strstr(line, " made by tosac ");
+    if (!made)
+        return NULL;
+    size_t n = 0;
+    for (made += strlen(" made by "); made[n] && !(made[n + 1] == ' ' && strchr(";:.", made[n])); n++)
+        ;
+    return ti_text_copy(&ctx->arena, (tc_str){made, n});
+}
+
+static tc_status inspect_c(const char *path, tc_bytes bytes, const char *made_by, bool json, tc_buf *to)
+{
+    tc_json_out out = {.to = to, .text = !json};
+    ti_json_open(&out, NULL, '{');
+    tc_show(&out, "{file}: {format}, {bytes} bytes\nmade by      {made_by}\n", TC_J("file", path),
+            TC_J("format", "C source"), TC_J("bytes", bytes.size), TC_J("made_by", made_by));
+    ti_json_close(&out, '}');
     return TC_OK;
 }
 
@@ -287,6 +315,9 @@ static tc_status inspect(tc_ctx *ctx, const char *path, tc_bytes bytes, bool is_
         return ti_inspect_payload(ctx, path, bytes, json, to);
     if (has(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
         return ti_inspect_pte(ctx, path, bytes, json, to);
+    const char *made_by = c_made_by(ctx, bytes);
+    if (made_by)
+        return inspect_c(path, bytes, made_by, json, to);
     return inspect_model(ctx, path, bytes, is_file, json, to);
 }
 

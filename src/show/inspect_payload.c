@@ -3,9 +3,13 @@
  * --emit stream writes. */
 #include "inspect.h"
 
+#include <unistd.h>
+
 #include "../npu/npu_op.h"
 #include "../npu/program.h"
 #include "../base/json_out.h"
+#include "../wire/file.h"
+#include "../wire/json.h"
 
 static size_t count_operations(const tc_npu_program *p)
 {
@@ -44,6 +48,22 @@ static void text_side(tc_ctx *ctx, tc_buf *to, const char *name, const tc_npu_te
                       shape_of(ctx, &t[i]), t[i].bytes, t[i].offset, t[i].region);
 }
 
+/* What the file that was written with it says; NULL: there is none, or another one. */
+static const char *made_by(tc_ctx *ctx, const char *path)
+{
+    const char *beside = ti_text_format(&ctx->arena, "%s.json", path);
+    tc_bytes bytes;
+    const char *reason;
+    size_t at;
+    if (access(beside, R_OK) != 0 || ti_file_read(ctx, beside, &bytes) != TC_OK)
+        return NULL;
+    const tc_json *json = ti_json_parse(&ctx->arena, bytes, &reason, &at);
+    if (!ti_json_is(json, TC_JSON_OBJECT))
+        return NULL;
+    tc_str text = ti_json_text(&ctx->arena, ti_json_get(json, "made_by"));
+    return text.n ? ti_text_copy(&ctx->arena, text) : NULL;
+}
+
 tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool json, tc_buf *to)
 {
     tc_npu_program p;
@@ -51,6 +71,7 @@ tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
     TC_TRY(raw ? ti_npu_read_npz(ctx, path, bytes, &p)
                : ti_npu_read_backend(ctx, &(tc_loc){.file = path}, bytes, &p));
     const char *what = raw ? "Vela's raw output" : "Ethos-U payload";
+    const char *made = made_by(ctx, path);
     size_t operations = count_operations(&p), n_in = p.n_in - p.n_state,
            n_out = p.n_out - p.n_state;
     if (!json) {
@@ -60,6 +81,8 @@ tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
             "weights, %" PRId64 " of scratch\n",
             path, what, p.machine->name, bytes.size, operations, p.driver.size, p.weights.size,
             p.scratch);
+        if (made)
+            ti_buf_printf(to, "made by      %s\n", made);
         text_side(ctx, to, "input", p.in, n_in);
         text_side(ctx, to, "output", p.out, n_out);
         text_side(ctx, to, "state", p.in + n_in, p.n_state);
@@ -68,7 +91,7 @@ tc_status ti_inspect_payload(tc_ctx *ctx, const char *path, tc_bytes bytes, bool
     tc_json_out out = {.to = to};
     ti_json_open(&out, NULL, '{');
     tc_json_put(&out, TC_J("file", path), TC_J("format", what),
-                TC_J("bytes", bytes.size), TC_J("machine", p.machine->name),
+                TC_J("bytes", bytes.size), TC_J_IF("made_by", made), TC_J("machine", p.machine->name),
                 TC_J("operations", operations), TC_J("commands", p.driver.size),
                 TC_J("weights", p.weights.size), TC_J("scratch", p.scratch));
     json_side(ctx, &out, "inputs", p.in, n_in);

@@ -221,6 +221,8 @@ static void put_named(tc_json_out *out, tc_pte_file *f)
     ti_json_open(out, "named_data", '{');
     for (size_t i = 0; i < f->n_named; i++) {
         tc_bytes bytes = ti_pte_segment(f, f->named[i].segment);
+        if (ti_text_eq(f->named[i].key, TC_PTE_MADE_BY))
+            continue;
         ti_json_put_int(out, f->named[i].key, (int64_t)bytes.size);
         tc_say(out, "%-12s %s, %zu bytes", "named data", f->named[i].key, bytes.size);
         if (ti_text_eq(f->named[i].key, TC_CM_NAMED))
@@ -228,6 +230,16 @@ static void put_named(tc_json_out *out, tc_pte_file *f)
         tc_say(out, "\n");
     }
     ti_json_close(out, '}');
+}
+
+static void put_made_by(tc_json_out *out, tc_pte_file *f)
+{
+    for (size_t i = 0; i < f->n_named; i++)
+        if (ti_text_eq(f->named[i].key, TC_PTE_MADE_BY)) {
+            tc_bytes bytes = ti_pte_segment(f, f->named[i].segment);
+            const char *text = ti_text_copy(&f->ctx->arena, (tc_str){(const char *)bytes.data, bytes.size});
+            tc_show(out, "made by      {made_by}\n", TC_J("made_by", text));
+        }
 }
 
 static void put_vectors(tc_json_out *out, const tc_pte_file *f)
@@ -244,6 +256,7 @@ static void put_file(tc_json_out *out, tc_pte_file *f)
     tc_show(out, "{file}: {format}, {bytes} bytes", TC_J("file", f->name),
             TC_J("format", "ExecuTorch program"), TC_J("bytes", f->bytes.size));
     tc_say(out, "%s\n", f->bundle ? ", bundled with test vectors" : "");
+    put_made_by(out, f);
     for (size_t i = 0; f->bundle && i < f->bundle->n_suite; i++)
         tc_say(out, "%-12s %zu of %s\n", "test vectors", f->bundle->suite[i].n_test,
                f->bundle->suite[i].method);

@@ -3,6 +3,8 @@
  * on request those of the shaders too. */
 #include "inspect.h"
 
+#include "../drive/made_by.h"
+
 #include "../read/read.h"
 #include "../read/survey.h"
 #include "../target/vgf_schema.h"
@@ -37,6 +39,7 @@ typedef struct {
     tc_ctx *ctx;
     const char *path;
     size_t size;
+    const char *made_by;  /* or NULL */
     tc_vgf vgf;
     tc_survey survey;     /* of the graph, where it can be read */
     const char *problems; /* what its reader reports, or NULL */
@@ -282,6 +285,7 @@ static void put_file(tc_json_out *out, view *v)
     ti_json_open(out, NULL, '{');
     tc_show(out, "{file}: {format} {version}, {bytes} bytes\n", TC_J("file", v->path),
             TC_J("format", "VGF"), TC_J("version", version), TC_J("bytes", v->size));
+    tc_show(out, "[made by      {made_by}\n]", TC_J("made_by", v->made_by));
     put_ports(out, v, true);
     put_ports(out, v, false);
     tc_say(out, "\nsegments\n");
@@ -300,7 +304,7 @@ static void put_file(tc_json_out *out, view *v)
 
 tc_status ti_inspect_vgf(tc_ctx *ctx, const char *path, tc_bytes bytes, bool as_json, tc_buf *to)
 {
-    view v = {.ctx = ctx, .path = path, .size = bytes.size};
+    view v = {.ctx = ctx, .path = path, .size = bytes.size, .made_by = ti_made_by_found(ctx, bytes)};
     tc_module *module = NULL;
     TC_TRY(ti_vgf_read(ctx, path, bytes, &v.vgf));
     v.problems = ti_inspect_problems(ctx, ti_read_vgf, path, bytes);

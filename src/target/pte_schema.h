@@ -118,4 +118,7 @@ enum {
 /* Tags of Instruction. */
 enum { PTE_KERNEL_CALL = 1, PTE_DELEGATE_CALL, PTE_MOVE_CALL, PTE_JUMP_FALSE_CALL, PTE_FREE_CALL };
 
+/* Named data: by what and with which settings the file was made (drive/made_by.h). */
+#define TC_PTE_MADE_BY "tosac.made_by"
+
 #endif

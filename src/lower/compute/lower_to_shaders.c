@@ -177,13 +177,19 @@ tc_status ti_lower_lower_to_shaders(tc_ctx *ctx, tc_module *module)
     return status;
 }
 
+static const char *const words[] = {[TC_SHADERS_AUTO] = "auto",
+                                    [TC_SHADERS_ALL] = "all",
+                                    [TC_SHADERS_RESAMPLE] = "resample",
+                                    [TC_SHADERS_SAMPLERS] = "samplers",
+                                    [TC_SHADERS_NONE] = "none"};
+
+const char *ti_shaders_word(tc_shaders shaders)
+{
+    return words[shaders];
+}
+
 bool ti_shaders_named(const char *word, tc_shaders *out)
 {
-    static const char *const words[] = {[TC_SHADERS_AUTO] = "auto",
-                                        [TC_SHADERS_ALL] = "all",
-                                        [TC_SHADERS_RESAMPLE] = "resample",
-                                        [TC_SHADERS_SAMPLERS] = "samplers",
-                                        [TC_SHADERS_NONE] = "none"};
     *out = TC_SHADERS_AUTO;
     for (size_t i = 0; word && i < TC_COUNT(words); i++)
         if (strcmp(word, words[i]) == 0) {
