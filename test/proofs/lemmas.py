@@ -162,11 +162,15 @@ def bytes_apart():
 
 
 def zero_points():
-    x, w, u, v, bias, zx, zw = z3.Ints("x w u v bias zx zw")
-    whole = (x - zx) * (w - zw) + (u - zx) * (v - zw) + bias
-    moved = x * (w - zw) + u * (v - zw) + (bias - zx * ((w - zw) + (v - zw)))
-    yield Claim("the zero point of the values", [], whole == moved)
-    yield Claim("a tap of padding", [x == zx], (x - zx) * (w - zw) == 0)
+    """In 32 bits that wrap, as whole_bias() and its kernel compute."""
+    x, w, u, v, bias, zero = z3.BitVecs("x w u v bias zero", 32)
+    whole = (x - zero) * w + (u - zero) * v + bias
+    yield Claim("the zero point of the values", [], whole == x * w + u * v + (bias - zero * (w + v)))
+
+
+def pads():
+    x, w, zero = z3.BitVecs("x w zero", 32)
+    yield Claim("a tap of padding", [x == zero], (x - zero) * w == 0)
 
 
 LEMMAS = [
@@ -198,8 +202,9 @@ LEMMAS = [
     Lemma("forms of select", "src/codegen/select_logic.c", "c ? a : b = (a & -c) | (b & ~-c) = c a - (c - 1) b = c a + (1 - c) b",
           "8, 16, 32 bits; the products fit", "z3", selects),
     Lemma("sums in parts", "src/lower/product/split_accumulators.c", "|round(p u) + round(q u) - (p + q) u| <= 1", "48-bit sums, units 2^-3..2^-31", "z3", sums_in_parts),
-    Lemma("zero points into biases", "src/codegen/select_conv.c, src/codegen/fold_pads.c",
-          "sum (x - zx)(w - zw) + b = sum x (w - zw) + (b - zx sum (w - zw)); a tap of padding zx adds 0", "integers, two terms; more by induction", "z3", zero_points),
+    Lemma("zero points into biases", "src/cortexm/c_products.c (whole_bias)", "sum (x - z) w + b = sum x w + (b - z sum w), in 32 bits that wrap",
+          "32 bits, two terms; more by induction", "z3", zero_points),
+    Lemma("padding of the zero point", "src/codegen/fold_pads.c", "x = z => (x - z) w = 0: a tap on padding adds what a tap beyond the map adds", "32 bits", "z3", pads),
     Lemma("pads into windows", "src/codegen/fold_pads.c", "the window over PAD(x) is the window over x with pads added", "the indices", "measured",
           "unit-codegen, TOSA suite on the back end"),
     Lemma("a table for each byte", "src/lower/integer/table_lookup.c (by_bytes)", "v = 256 floor(v / 256) + (v mod 256), both parts in 8 bits",

@@ -12,19 +12,28 @@ import sys
 
 import z3
 
-from arithmetic import scaled
+from arithmetic import clip, leading_zeros, saturated, scaled, tosa_shift, wrapped
 from lemmas import LEMMAS, Lemma
 
 SECONDS = 120  # for one claim
 
+#: what unit-lemmas prints beside scaling: every other definition that lemmas use
+OTHERS = {
+    "tosa_shift": tosa_shift,
+    "leading_zeros": lambda v, _: leading_zeros(v),
+    "wrapped_left": lambda v, by: wrapped(v << by),
+    "clip": lambda v, _: clip(v, -70000, 12345),
+    "saturated": lambda v, _: saturated(clip(v, -(1 << 28), (1 << 28) - 1), 16),
+}
+
 
 def compare_samples(program: str) -> tuple[int, int]:
-    """Samples that agree, and those that do not: MODE VALUE FACTOR SHIFT RESULT."""
+    """Samples that agree, and those that do not: MODE VALUE FACTOR SHIFT RESULT, or FUNCTION VALUE PARAMETER RESULT."""
     good = bad = 0
     for line in subprocess.run([program, "--samples"], capture_output=True, text=True, check=True).stdout.splitlines():
         mode, *rest = line.split()
-        value, factor, shift, result = map(int, rest)
-        if scaled(value, factor, shift, mode) == result:
+        *given, result = map(int, rest)
+        if (OTHERS[mode](*given) if mode in OTHERS else scaled(*given, mode)) == result:
             good += 1
         else:
             bad += 1

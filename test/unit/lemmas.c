@@ -2,10 +2,11 @@
 /* lemmas.c -- lemmas of test/proofs/lemmas.py that are decided by trying every code, through the passes
  * and kernels of the compiler.      unit-lemmas [fusion|rounding|selects|tables|--samples]
  *
- * --samples prints the compiler's arithmetic, MODE VALUE FACTOR SHIFT RESULT, for prove.py. */
+ * --samples prints the compiler's arithmetic for prove.py: MODE VALUE FACTOR SHIFT RESULT, and FUNCTION VALUE PARAMETER RESULT. */
 #include "check.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "drive/passes.h"
@@ -235,6 +236,40 @@ static void samples(void)
     }
 }
 
+/* Other operators of which arithmetic.py has its own words, as TOSA's kernels compute them: FUNCTION VALUE PARAMETER RESULT. */
+static void other_samples(void)
+{
+    static const char *const name[] = {"tosa_shift", "leading_zeros", "wrapped_left", "clip", "saturated"};
+    tc_ctx *ctx = tc_ctx_new();
+    static text t;
+    SAY(&t, "graph @main(%%0: i32[%d], %%1: i32[%d]) {\n", SAMPLES, SAMPLES);
+    SAY(&t, "  %%2 = tosa.arithmetic_right_shift %%0, %%1 round=true : i32[%d]\n", SAMPLES);
+    SAY(&t, "  %%3 = tosa.clz %%0 : i32[%d]\n  %%4 = tosa.logical_left_shift %%0, %%1 : i32[%d]\n", SAMPLES, SAMPLES);
+    SAY(&t, "  %%5 = tosa.clamp %%0 min_val=-70000 max_val=12345 nan_mode=propagate : i32[%d]\n", SAMPLES);
+    SAY(&t, "  %%6 = const [1073741824] : i32[1]\n  %%7 = const [30] : i8[1]\n  %%8 = const [0] : i32[1]\n  %%9 = const [0] : i16[1]\n");
+    SAY(&t, "  %%10 = tosa.clamp %%0 min_val=-268435456 max_val=268435455 nan_mode=propagate : i32[%d]\n", SAMPLES);
+    SAY(&t, "  %%11 = tosa.rescale %%10, %%6, %%7, %%8, %%9 scale32=true rounding_mode=single per_channel=false "
+            "input_unsigned=false output_unsigned=false : i16[%d]\n", SAMPLES);
+    SAY(&t, "  return %%2, %%3, %%4, %%5, %%11\n}\n");
+    tc_module *module = parsed(ctx, &t);
+    tc_tensor in[2], out[TC_COUNT(name)];
+    for (int i = 0; module && i < 2; i++)
+        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(module), ti_main(module)->in[i]));
+    for (int64_t k = 0; module && k < SAMPLES; k++) {
+        ti_store_i64(in[0], k, (int32_t)near_ends((int)dice(4), 31 + (int)dice(31)));
+        ti_store_i64(in[1], k, dice(32));
+    }
+    if (!module || ti_eval(ti_main(module), in, out, &ctx->arena) != TC_OK) {
+        fprintf(stderr, "%s", tc_diagnostics(ctx));
+        exit(1);
+    }
+    for (size_t f = 0; f < TC_COUNT(name); f++)
+        for (int64_t k = 0; k < SAMPLES; k++)
+            printf("%s %" PRId64 " %" PRId64 " %" PRId64 "\n", name[f], ti_load_i64(in[0], k), ti_load_i64(in[1], k),
+                   ti_load_i64(out[f], k));
+    tc_ctx_free(ctx);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -244,6 +279,7 @@ int main(int argc, char **argv)
     const char *only = argc > 1 ? argv[1] : NULL;
     if (only && !strcmp(only, "--samples")) {
         samples();
+        other_samples();
         return 0;
     }
     for (size_t i = 0; i < TC_COUNT(part); i++)
