@@ -214,6 +214,7 @@ bool ti_hw_cascades(tc_hw *hw)
         return false;
     const uses *u = count_uses(hw);
     int64_t most = 0;
+    ti_hw_live(hw);
     for (size_t i = 0; i < hw->n_root; i++)
         if (hw->root[i].kind == TC_ROOT_VALUE)
             most = ti_max_i64(most, ti_hw_root_bytes(&hw->root[i]));
@@ -222,7 +223,7 @@ bool ti_hw_cascades(tc_hw *hw)
         int n = run_length(hw, u, i), n_piece = 1;
         bool turns = n >= 2 && between(hw, i, n) >= most / 4;
         tc_cascade_piece piece[TC_CASCADE_LONGEST] = {{n ? n : 1, turns ? hw->rows : 0}};
-        if (hw->rows == TC_HW_PLANNED)
+        if (hw->rows < 0)
             n_piece = n >= 2 ? ti_cascade_plan(hw, &hw->op[i], n, piece) : 1;
         for (int k = 0; k < n_piece; k++) {
             c.tail = 0;

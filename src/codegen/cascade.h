@@ -25,6 +25,6 @@ typedef struct tc_cascade_piece {
 } tc_cascade_piece;
 
 /* cascade_plan.c: cuts a run of operations into pieces, and returns how many. */
-int ti_cascade_plan(const tc_hw *hw, const tc_hw_op *op, int n, tc_cascade_piece *piece);
+int ti_cascade_plan(tc_hw *hw, const tc_hw_op *op, int n, tc_cascade_piece *piece);
 
 #endif

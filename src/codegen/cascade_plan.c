@@ -3,27 +3,42 @@
  *
  * A value between two pieces is kept there, or goes to the slow memory and comes back; one within a
  * piece is a rolling buffer.  All that a piece needs at the same time must fit.  Of all ways to cut
- * the one is taken that moves the fewest bytes through the slow memory, where weights come from
- * too, in every stripe. */
+ * the one is taken that costs the fewest cycles, each operation as a stripe of average height in a
+ * steady stream (stage.c), times its stripes. */
 #include "cascade.h"
 
-/* Rows of a piece's last operation at a time. */
-static const int32_t rows_of[] = {1, 2, 4, 8, 16};
+#include <math.h>
 
-/* What beginning an operation costs, as bytes. */
-enum { BEGIN = 2048 };
+/* Rows of a piece's last operation at a time. */
+static const int32_t rows_of[] = {1, 2, 4, 8, 16, 32};
 
 typedef struct step {
-    int64_t moved; /* bytes; -1: there is no way */
+    double cycles; /* -1: there is no way */
     int from;
     bool was_slow;
     int32_t rows;
 } step;
 
+/* What a piece may need is not known before there are addresses: each is tried. */
+typedef struct guess {
+    int64_t weights; /* of so many parts of the memory one is kept for weights */
+    bool others;     /* values that the run does not touch stay there, too */
+} guess;
+static const guess guesses[-TC_HW_PLANNED] = {{16, true}, {4, true}, {4, false}};
+
+/* An operation's stripe of so many rows, read from and written to one memory or the other. */
+typedef struct stripe {
+    struct stripe *next;
+    int64_t rows;
+    bool slow_in, slow_out;
+    tc_npu_job job[2]; /* weights where they are; copied ahead */
+} stripe;
+
 typedef struct plan {
-    const tc_hw *hw;
+    tc_hw *hw;
     const tc_hw_op *op;
     int64_t room;
+    stripe *stripe[TC_CASCADE_LONGEST]; /* that were priced before, by operation */
     step at[TC_CASCADE_LONGEST + 1][2]; /* after so many operations; [1]: in the slow memory */
 } plan;
 
@@ -39,11 +54,6 @@ static bool may_lie(const tc_root *r, bool slow)
     return r ? slow || r->kind == TC_ROOT_VALUE : !slow; /* none: it goes on in a chain */
 }
 
-static int64_t weight_bytes(const tc_hw_op *op)
-{
-    return op->weight ? ti_hw_weight_bytes(op, op->op.ofm.c) : 0;
-}
-
 /* Bytes of the rolling buffers within operations a to b - 1. */
 static int64_t rolling(const plan *p, int a, int b, const tc_cascade_size *size)
 {
@@ -56,41 +66,104 @@ static int64_t rolling(const plan *p, int a, int b, const tc_cascade_size *size)
     return bytes;
 }
 
+static const tc_npu_job *job_of(plan *p, int k, int64_t rows, int64_t read, bool slow_in,
+                                bool slow_out)
+{
+    for (stripe *s = p->stripe[k]; s; s = s->next)
+        if (s->rows == rows && s->slow_in == slow_in && s->slow_out == slow_out)
+            return s->job;
+    stripe *s = tc_new(p->hw->arena, stripe);
+    *s = (stripe){.next = p->stripe[k], .rows = rows, .slow_in = slow_in, .slow_out = slow_out};
+    tc_hw_op op = p->op[k];
+    uint8_t fast = ti_hw_fast_region(p->hw);
+    op.op.ofm.h = (int32_t)rows;
+    op.op.ifm.h = op.op.window.ih = (int32_t)read;
+    op.op.ifm.region = slow_in ? 1 : fast;
+    op.op.ofm.region = slow_out ? 1 : fast;
+    op.op.ifm.format = p->hw->root[op.ifm.root].format;
+    if (op.ofm.root >= 0)
+        op.op.ofm.format = p->hw->root[op.ofm.root].format;
+    for (int staged = 0; staged < 2; staged++)
+        ti_hw_job(p->hw, &op, staged, &s->job[staged]);
+    p->stripe[k] = s;
+    return s->job;
+}
+
+/* Cycles of operations a to b - 1 in stripes, with so many bytes for weights. */
+static double cycles_of(plan *p, int a, int b, const tc_cascade_size *size, int64_t room,
+                        bool slow_in, bool slow_out)
+{
+    double cycles = 0, slack = 0;
+    for (int k = a; k < b; k++) {
+        const tc_hw_op *op = &p->op[k];
+        bool may_copy = op->weight && ti_hw_weight_bytes(op, op->op.ofm.c) <= room;
+        int64_t turns = size->turns[k - a], h = op->op.ofm.h;
+        const tc_npu_job *job =
+            job_of(p, k, (h + turns - 1) / turns, (size->read[k - a] + turns - 1) / turns,
+                   slow_in && k == a, slow_out && k + 1 == b);
+        double slack_of[2] = {slack, slack},
+               here = ti_hw_job_cycles(p->hw, &job[0], &slack_of[0]),
+               copied = may_copy ? ti_hw_job_cycles(p->hw, &job[1], &slack_of[1]) : INFINITY;
+        slack = slack_of[copied < here];
+        cycles += (double)turns * (copied < here ? copied : here);
+    }
+    return cycles;
+}
+
 /* Operations a to b - 1 as one piece. */
 static void try_piece(plan *p, int a, int b, int n, int32_t rows)
 {
     tc_cascade_size size;
     ti_cascade_measure(&p->op[a], b - a, rows ? rows : p->op[b - 1].op.ofm.h, &size);
     const tc_root *in = value_at(p, a, n), *out = value_at(p, b, n);
-    int64_t rolled = rolling(p, a, b, &size), again = 0,
-            in_bytes = in ? ti_hw_root_bytes(in) : 0, out_bytes = out ? ti_hw_root_bytes(out) : 0,
-            in_read = in && in->h ? in_bytes / in->h * size.read[0] : in_bytes;
-    for (int k = a; k < b; k++)
-        again += size.turns[k - a] * (weight_bytes(&p->op[k]) + BEGIN);
+    int64_t rolled = rolling(p, a, b, &size), in_bytes = in ? ti_hw_root_bytes(in) : 0,
+            out_bytes = out ? ti_hw_root_bytes(out) : 0;
     for (int way = 0; way < 4; way++) {
         bool slow_in = way & 1, slow_out = way & 2;
         const step *before = &p->at[a][slow_in];
         step *now = &p->at[b][slow_out];
         int64_t held = rolled + (slow_in ? 0 : in_bytes) + (slow_out ? 0 : out_bytes);
-        if (before->moved < 0 || held > p->room || !may_lie(in, slow_in) || !may_lie(out, slow_out))
+        if (before->cycles < 0 || held > p->room || !may_lie(in, slow_in) || !may_lie(out, slow_out))
             continue;
-        int64_t moved = before->moved + again + (slow_in ? in_read : 0) + (slow_out ? out_bytes : 0);
-        if (now->moved < 0 || moved < now->moved)
-            *now = (step){moved, a, slow_in, rows};
+        double cycles = before->cycles + cycles_of(p, a, b, &size, p->room - held, slow_in, slow_out);
+        if (now->cycles < 0 || cycles < now->cycles)
+            *now = (step){cycles, a, slow_in, rows};
     }
 }
 
-int ti_cascade_plan(const tc_hw *hw, const tc_hw_op *op, int n, tc_cascade_piece *piece)
+/* Bytes that values of other operations take while these run. */
+static int64_t taken_by_others(const tc_hw *hw, const tc_hw_op *op, int n)
 {
-    plan p = {.hw = hw, .op = op, .room = hw->options->system->cache / 16 * 15}; /* weights need some, too */
+    int64_t most = 0;
+    for (int k = 0; k < n; k++) {
+        int32_t at = (int32_t)(&op[k] - hw->op);
+        int64_t bytes = 0;
+        for (size_t i = 0; i < hw->n_root; i++) {
+            const tc_root *r = &hw->root[i];
+            bool own = (int32_t)i == op[k].ifm.root || (int32_t)i == op[k].ofm.root;
+            if (r->kind == TC_ROOT_VALUE && !own && ti_lives_meet(r->life, (tc_life){at, at}))
+                bytes += ti_hw_root_bytes(r);
+        }
+        most = ti_max_i64(most, bytes);
+    }
+    return most;
+}
+
+int ti_cascade_plan(tc_hw *hw, const tc_hw_op *op, int n, tc_cascade_piece *piece)
+{
+    const guess *of = &guesses[hw->rows - TC_HW_PLANNED];
+    int64_t all = hw->options->system->cache, bytes = all - all / of->weights;
+    if (of->others)
+        bytes = ti_max_i64(bytes - taken_by_others(hw, op, n), 0);
+    plan p = {.hw = hw, .op = op, .room = bytes};
     for (int k = 1; k <= n; k++)
-        p.at[k][0].moved = p.at[k][1].moved = -1;
+        p.at[k][0].cycles = p.at[k][1].cycles = -1;
     for (int b = 1; b <= n; b++)
         for (int a = b - 1; a >= 0; a--)
             for (size_t r = 0; r < TC_COUNT(rows_of) && (a < b - 1 || r == 0); r++)
                 try_piece(&p, a, b, n, a < b - 1 ? rows_of[r] : 0);
     int n_piece = 0;
-    bool slow = p.at[n][0].moved < 0 || (p.at[n][1].moved >= 0 && p.at[n][1].moved < p.at[n][0].moved);
+    bool slow = p.at[n][0].cycles < 0 || (p.at[n][1].cycles >= 0 && p.at[n][1].cycles < p.at[n][0].cycles);
     for (int b = n; b > 0;) {
         const step *s = &p.at[b][slow];
         memmove(piece + 1, piece, (size_t)n_piece++ * sizeof *piece);

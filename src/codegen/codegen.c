@@ -10,8 +10,8 @@
 #include "fold.h"
 #include "select_form.h"
 
-/* Rows of a stripe; 0: no cascades.  The last is for a fast memory that is limited. */
-static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED};
+/* Rows of a stripe; 0: no cascades.  The last are for a fast memory that is limited. */
+static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED, TC_HW_PLANNED + 1, TC_HW_PLANNED + 2};
 
 /* How much slower a smaller program may be. */
 static const double about_as_quick = 1.005;
@@ -180,11 +180,11 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 static attempt *best_attempt(tc_hw *hw)
 {
     attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 3), *best = made;
-    size_t n = 0, ways = TC_COUNT(turns) - !hw->options->system->cache;
-    for (size_t i = 0; i < ways; i++) {
+    size_t n = 0;
+    for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
         if (!try_turns(hw, turns[i], false, &made[n]))
-            break;
+            continue;
         if (made[0].hw.refused)
             return made;
         if (n && (made[n].hw.refused || !is_for_memory(&made[n], &made[0])))

@@ -133,14 +133,15 @@ typedef struct tc_hw {
     size_t n_form, cap_form;
     uint32_t n_label; /* targets of branches */
     int32_t *in, *out; /* roots of the region's inputs and outputs */
-    int32_t rows; /* of a stripe of a cascade's last operation; 0: no cascades; TC_HW_PLANNED */
+    int32_t rows; /* of a stripe of a cascade's last operation; 0: no cascades; below: planned */
     tc_hw_list list;
     const char *refused;
     const tc_node *refused_node;
 } tc_hw;
 
-/* Cascades as they move the fewest bytes through the slow memory (cascade_plan.c). */
-enum { TC_HW_PLANNED = -1 };
+/* Rows below 0: cascades as they cost the fewest cycles with a fast memory that is limited, planned with
+ * as much room as three guesses say (cascade_plan.c). */
+enum { TC_HW_PLANNED = -3 };
 
 /* Fewer channels waste more of a brick than its bursts gain. */
 enum { TC_HW_FEWEST = 8 };
@@ -191,6 +192,12 @@ int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels);
 /* Cycles of operations [first, end), as far as that is known while they are selected: values in the
  * fast memory, in bricks where these operations allow it; INFINITY: they have no blocks. */
 double ti_hw_cycles(tc_hw *hw, size_t first, size_t end);
+
+/* An operation whose maps have regions, as the cost model sees it before there is a stream: its block is
+ * found; staged: its weights are copied ahead. */
+void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out);
+/* Cycles of a job in a steady stream, and of its commands; slack as in ti_npu_cost_job. */
+double ti_hw_job_cycles(const tc_hw *hw, const tc_npu_job *job, double *slack);
 
 /* Of the values in the fullest step the largest leaves the fast region, until so many bytes are
  * enough; false: there is none. */

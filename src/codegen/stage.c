@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../base/map.h"
+#include "../npu/block_search.h"
 #include "../npu/cost.h"
 
 enum { BRICK = 16 };
@@ -121,6 +122,27 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
     o.weights.bytes[0] = (uint64_t)(ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
+}
+
+/* Commands and waits of an operation more, which the cost model does not know. */
+static const double setup = 100;
+
+void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out)
+{
+    tc_npu_op o = op->weight ? priced(hw, op, staged) : op->op;
+    double bytes = (double)o.weights.bytes[0];
+    if (!hw->memo)
+        hw->memo = ti_npu_block_memo_new(hw->kept);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, &o, 1, &bytes);
+    ti_npu_job_of(hw->machine, hw->options->system, &o, 1, out);
+    out->ahead = !staged; /* a wait for a copy keeps the machine from asking for anything ahead */
+}
+
+double ti_hw_job_cycles(const tc_hw *hw, const tc_npu_job *job, double *slack)
+{
+    tc_npu_cost cost;
+    ti_npu_cost_job(hw->machine, hw->options->system, job, slack, &cost);
+    return cost.cycles + setup;
 }
 
 double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
@@ -249,9 +271,6 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
                     2 * ti_hw_weight_bytes(op, step) <= room && may_slice(s, op);
     return (way){possible, step};
 }
-
-/* Commands and waits of an operation more, which the cost model does not know. */
-static const double setup = 100;
 
 static void make_job(const search *s, size_t i, bool staged, known_job *known)
 {
