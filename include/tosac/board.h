@@ -63,6 +63,7 @@ typedef struct tc_board_verdict {
     double milliseconds, inferences_per_second; /* by the cost model; 0: not known */
     const char *not_counted; /* what is not in them, in words */
     const char *bound;       /* where most working memory is needed, in words; NULL: not known */
+    double milliseconds_low, milliseconds_high; /* the band around milliseconds */
 } tc_board_verdict;
 TC_SIZED_RECORD(tc_board_verdict)
 
@@ -82,6 +83,7 @@ typedef struct tc_alternative {
     int64_t sram, flash, dram; /* bytes that it takes of each */
     double milliseconds;
     double sqnr_db; /* of its first output against the model; NAN: not known */
+    double milliseconds_low, milliseconds_high; /* the band around milliseconds */
 } tc_alternative;
 TC_SIZED_RECORD(tc_alternative)
 

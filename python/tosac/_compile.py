@@ -99,6 +99,8 @@ class Alternative:
     dram: int
     milliseconds: float
     sqnr_db: Optional[float]
+    milliseconds_low: float = 0.0  #: the band around milliseconds
+    milliseconds_high: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,10 +115,13 @@ class Verdict:
     not_counted: str  #: what is not in them
     bound: Optional[str]  #: where most working memory is needed, where it does not fit
     alternatives: tuple[Alternative, ...]  #: those that `Compiled.alternatives()` tried
+    milliseconds_low: Optional[float] = None  #: the band around milliseconds
+    milliseconds_high: Optional[float] = None
 
     def __str__(self) -> str:
         memories = "; ".join(f"{m.name} {-(-m.used // 1024)} of {m.size // 1024} KiB" for m in self.memories)
-        return f"{self.board}: {'fits' if self.fits else 'does not fit'}: {memories}" + (f"; {self.milliseconds:.3g} ms" if self.milliseconds else "")
+        return f"{self.board}: {'fits' if self.fits else 'does not fit'}: {memories}" + \
+            (f"; {self.milliseconds:.3g} ms ({self.milliseconds_low or 0:.3g} to {self.milliseconds_high or 0:.3g})" if self.milliseconds else "")
 
 
 class Explanation:
@@ -304,9 +309,10 @@ class Compiled(Explanation):
             memories.append(BoardMemory(text(memory.name) or "", text(memory.kind) or "", memory.bytes, memory.used, memory.left))
         while lib.tc_compiled_alternative(self._handle, len(others), ctypes.byref(other)):
             others.append(Alternative(text(other.options) or "", text(other.why), bool(other.fits), other.sram, other.flash, other.dram,
-                                      other.milliseconds, None if other.sqnr_db != other.sqnr_db else other.sqnr_db))
+                                      other.milliseconds, None if other.sqnr_db != other.sqnr_db else other.sqnr_db,
+                                      other.milliseconds_low, other.milliseconds_high))
         return Verdict(text(info.board) or "", bool(info.fits), tuple(memories), known(info.milliseconds), known(info.inferences_per_second),
-                       text(info.not_counted) or "", text(info.bound), tuple(others))
+                       text(info.not_counted) or "", text(info.bound), tuple(others), known(info.milliseconds_low), known(info.milliseconds_high))
 
     def alternatives(self) -> tuple[Alternative, ...]:
         """Where it does not fit its board: compile it in other ways (less scratch, Size, memory modes, 4-bit weights) and say what came of each."""

@@ -215,6 +215,8 @@ static tc_status compile_way(tc_ctx *ctx, const search *s, const way *w, tc_fit_
         return TC_OK;
     out->fits = c->fit->fits;
     out->milliseconds = c->fit->milliseconds;
+    out->least = c->fit->least;
+    out->most = c->fit->most;
     snprintf(texts->bound, sizeof texts->bound, "%s", c->fit->bound ? c->fit->bound : "");
     for (size_t i = 0; i < c->fit->n_memory; i++)
         out->used[c->fit->memory[i].kind] = c->fit->memory[i].used;

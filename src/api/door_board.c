@@ -108,7 +108,9 @@ bool tc_compiled_verdict(const tc_compiled *compiled, tc_board_verdict *out)
                                  .milliseconds = f->milliseconds,
                                  .inferences_per_second = f->inferences_per_second,
                                  .not_counted = f->not_counted,
-                                 .bound = f->bound},
+                                 .bound = f->bound,
+                                 .milliseconds_low = f->least,
+                                 .milliseconds_high = f->most},
                    sizeof *out);
     return 1;
 }
@@ -143,7 +145,9 @@ bool tc_compiled_alternative(const tc_compiled *compiled, size_t i, tc_alternati
                                      .flash = t->used[TC_BOARD_FLASH],
                                      .dram = t->used[TC_BOARD_DRAM],
                                      .milliseconds = t->milliseconds,
-                                     .sqnr_db = t->sqnr_db},
+                                     .sqnr_db = t->sqnr_db,
+                                     .milliseconds_low = t->least,
+                                     .milliseconds_high = t->most},
                    sizeof *out);
     return 1;
 }

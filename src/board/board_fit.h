@@ -20,7 +20,7 @@ typedef struct tc_fit_trial {
     const char *why;          /* it could not be compiled so; NULL: it was */
     bool fits;
     int64_t used[TC_BOARD_KINDS];
-    double milliseconds;
+    double milliseconds, least, most; /* with their band */
     double sqnr_db;           /* of the first output; NAN: not known */
     const char *bound;        /* as that of a fit */
 } tc_fit_trial;
@@ -33,7 +33,7 @@ typedef struct tc_fit {
     tc_fit_memory memory[TC_BOARD_KINDS]; /* those that the board has or the program needs */
     size_t n_memory;
     double milliseconds, inferences_per_second; /* 0: not known */
-    double least, most; /* milliseconds: the band of the NPU's part; equal: there is none */
+    double least, most; /* milliseconds: their band; equal: there is none */
     const char *not_counted; /* in words */
     int64_t working;         /* bytes of `memory` that the streams work in: the largest scratch, */
     tc_board_kind works_in;  /* and which that is */

@@ -22,18 +22,24 @@ static void put_short(double x, const char *unit, tc_buf *out)
     ti_buf_printf(out, x < 99.95 ? "%.3g%s" : "%.0f%s", x, unit);
 }
 
-/* "; 12.3 ms (10.9 to 13.7), 81.3 inferences a second" */
+/* "; 12.3 ms (10.9 to 13.7)" */
+static void put_milliseconds(double about, double least, double most, tc_buf *out)
+{
+    ti_buf_text(out, "; ");
+    put_short(about, " ms", out);
+    if (most <= about)
+        return;
+    ti_buf_text(out, " (");
+    put_short(least, " to ", out);
+    put_short(most, ")", out);
+}
+
+/* The same with ", 81.3 inferences a second". */
 static void put_time(const tc_fit *f, tc_buf *out)
 {
     if (!(f->milliseconds > 0))
         return;
-    ti_buf_text(out, "; ");
-    put_short(f->milliseconds, " ms", out);
-    if (f->most > f->milliseconds) {
-        ti_buf_text(out, " (");
-        put_short(f->least, " to ", out);
-        put_short(f->most, ")", out);
-    }
+    put_milliseconds(f->milliseconds, f->least, f->most, out);
     ti_buf_text(out, ", ");
     put_short(f->inferences_per_second, " inferences a second", out);
     if (f->npu_clock > 0)
@@ -55,10 +61,8 @@ static void put_trial(const tc_fit *f, const tc_fit_trial *t, tc_buf *out)
     for (size_t i = 0; i < f->n_memory; i++)
         ti_buf_printf(out, "%s %s %" PRId64 " KiB", i ? "," : "", f->memory[i].name,
                       kib(t->used[f->memory[i].kind]));
-    if (t->milliseconds > 0) {
-        ti_buf_text(out, "; ");
-        put_short(t->milliseconds, " ms", out);
-    }
+    if (t->milliseconds > 0)
+        put_milliseconds(t->milliseconds, t->least, t->most, out);
     if (isfinite(t->sqnr_db))
         ti_buf_printf(out, "; %.1f dB", t->sqnr_db);
     ti_buf_text(out, "\n");
@@ -129,6 +133,12 @@ static void json_memory(tc_json_out *out, const char *name, const char *key, int
                    TC_J("used", used), TC_J("left", bytes - used));
 }
 
+static void json_band(double about, double least, double most, tc_json_out *out)
+{
+    if (most > about)
+        tc_json_put(out, TC_J("milliseconds_low", least), TC_J("milliseconds_high", most));
+}
+
 static void json_trial(const tc_fit *f, const tc_fit_trial *t, tc_json_out *out)
 {
     ti_json_open(out, NULL, '{');
@@ -142,7 +152,9 @@ static void json_trial(const tc_fit *f, const tc_fit_trial *t, tc_json_out *out)
             json_memory(out, m->name, tc_board_keys[m->kind], m->bytes, t->used[m->kind]);
         }
         ti_json_close(out, ']');
-        tc_json_put(out, TC_J("milliseconds", t->milliseconds), TC_J("sqnr_db", t->sqnr_db));
+        tc_json_put(out, TC_J("milliseconds", t->milliseconds));
+        json_band(t->milliseconds, t->least, t->most, out);
+        tc_json_put(out, TC_J("sqnr_db", t->sqnr_db));
     }
     ti_json_close(out, '}');
 }
@@ -161,8 +173,7 @@ void ti_fit_json(const tc_fit *f, tc_json_out *out)
                     f->memory[i].used);
     ti_json_close(out, ']');
     tc_json_put(out, TC_J("milliseconds", f->milliseconds > 0 ? f->milliseconds : NAN));
-    if (f->most > f->milliseconds)
-        tc_json_put(out, TC_J("milliseconds_low", f->least), TC_J("milliseconds_high", f->most));
+    json_band(f->milliseconds, f->least, f->most, out);
     tc_json_put(out, TC_J("inferences_per_second",
                      f->inferences_per_second > 0 ? f->inferences_per_second : NAN),
                 TC_J_IF("not_counted", f->not_counted), TC_J_IF("bound", f->bound));
