@@ -384,6 +384,9 @@ typedef struct tc_quant_gains {
                              without them; NULL: unknown */
     size_t n_held_out;    /* so many */
     double least_db;      /* of the worst output, by both */
+    const struct tc_rate_point *curve; /* weight_rates.h: what coarser weights would save, */
+    size_t n_curve;                    /* where they were asked for; */
+    double curve_noise;                /* noise / signal of the program without */
 } tc_quant_gains;
 
 /* Of output i: expected noise / signal of the typed program on new samples: the greater of those on
