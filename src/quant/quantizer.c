@@ -409,11 +409,13 @@ static double least_db(const tc_quant_gains *gains, size_t n_out)
 }
 
 /* The decisions; `asked` is the original program. */
-static tc_status record(const tc_module *asked, const attempt *a, tc_quant_record *out)
+static tc_status record(const tc_module *asked, const attempt *a, const tc_config *config,
+                        tc_quant_record *out)
 {
     tc_module *masked = ti_module_copy(asked);
     TC_TRY(ti_mask_repeat(masked, &a->masks));
-    *out = (tc_quant_record){masked, a->real, ti_module_copy(a->typed), a->domains, a->masks};
+    *out = (tc_quant_record){masked,     a->real,  ti_module_copy(a->typed),
+                             a->domains, a->masks, a->rates ? config : NULL};
     return TC_OK;
 }
 
@@ -462,7 +464,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
     if (request.record && !request.observe_only)
-        TC_TRY(record(before, &a, request.record));
+        TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
@@ -475,7 +477,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.record)
-        TC_TRY(record(before, &a, request.record));
+        TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)
         TC_TRY(foresee(ctx, unchanged, &request, &a.domains, &a.gains));
     if (request.figure)

@@ -425,6 +425,7 @@ typedef struct tc_quant_record {
     tc_module *typed;
     tc_domains domains;
     tc_mask_steps masks; /* `asked` has taken them */
+    const tc_config *stepped; /* the settings with steps of weights chosen; NULL: none were */
 } tc_quant_record;
 
 /* The same program at another size, values numbered (ti_quant_number_values), and samples of that
