@@ -8,6 +8,7 @@
 #include "../output/etrecord.h"
 #include "../drive/model.h"
 #include "../proof/proof.h"
+#include "../quant/weight_rates.h"
 
 const tc_frontier_row *tc_compiled_frontier(const tc_compiled *compiled, size_t *n)
 {
@@ -167,9 +168,10 @@ static tc_status report(tc_ctx *ctx, const tc_compiled *c, tc_report_kind kind, 
         ti_report_line(c, &text);
     else if (kind == TC_REPORT_EXPLAIN)
         ti_report_text(c, &text);
-    else if (kind == TC_REPORT_CHOICES)
+    else if (kind == TC_REPORT_CHOICES) {
         ti_verdicts_text(c->work.choices, &text);
-    else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
+        ti_rates_text(&c->quant.gains, &text);
+    } else if (kind == TC_REPORT_JSON || kind == TC_REPORT_EXPLAIN_JSON)
         ti_report_json(ctx, c, kind == TC_REPORT_JSON, &text);
     else
         return ti_usage(ctx, "unknown kind of report %d (see tc_report_kind)", (int)kind);

@@ -84,6 +84,7 @@ typedef struct attempt {
     tc_domains domains;
     tc_quant_gains gains;
     tc_mask_steps masks;
+    const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -315,7 +316,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
         ti_quant_take_over(a->typed, even.typed);
-        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks};
+        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks, a->rates};
     }
     if (a->gains.n < TC_METHODS)
         a->gains.method[a->gains.n++] = gain;
@@ -330,11 +331,21 @@ static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
         return TC_OK;
     tc_config *own = tc_new(&ctx->arena, tc_config);
     tc_module *typed = ti_module_copy(a->real);
-    TC_TRY(ti_quant_weight_rates(ctx, a->real, request, &a->domains, own));
+    tc_rates *rates = rate->known ? rate->known : ti_rates_new(ctx);
+    TC_TRY(ti_quant_weight_rates(ctx, a->real, request, &a->domains, rates, own));
+    a->rates = rates;
     TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
     ti_quant_take_over(a->typed, typed);
     request->config = own;
     return TC_OK;
+}
+
+static void keep_curve(tc_ctx *ctx, const tc_rates *rates, tc_quant_gains *gains)
+{
+    enum { MOST = 17 };
+    tc_rate_point *point = tc_new_n(&ctx->arena, tc_rate_point, MOST);
+    gains->n_curve = ti_rates_curve(rates, point, MOST, &gains->curve_noise);
+    gains->curve = point;
 }
 
 static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_quant_gains *gains)
@@ -398,11 +409,13 @@ static double least_db(const tc_quant_gains *gains, size_t n_out)
 }
 
 /* The decisions; `asked` is the original program. */
-static tc_status record(const tc_module *asked, const attempt *a, tc_quant_record *out)
+static tc_status record(const tc_module *asked, const attempt *a, const tc_config *config,
+                        tc_quant_record *out)
 {
     tc_module *masked = ti_module_copy(asked);
     TC_TRY(ti_mask_repeat(masked, &a->masks));
-    *out = (tc_quant_record){masked, a->real, ti_module_copy(a->typed), a->domains, a->masks};
+    *out = (tc_quant_record){masked,     a->real,  ti_module_copy(a->typed),
+                             a->domains, a->masks, a->rates ? config : NULL};
     return TC_OK;
 }
 
@@ -467,7 +480,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
     if (request.record && !request.observe_only)
-        TC_TRY(record(before, &a, request.record));
+        TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)
         return TC_OK;
     if (!request.samples.n) {
@@ -480,11 +493,13 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
     if (request.record)
-        TC_TRY(record(before, &a, request.record));
+        TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)
         TC_TRY(foresee(ctx, unchanged, &request, &a.domains, &a.gains));
     if (request.figure)
         a.gains.least_db = least_db(&a.gains, ti_main(module)->n_out);
+    if (a.rates)
+        keep_curve(ctx, a.rates, &a.gains);
     if (request.gains)
         *request.gains = a.gains;
     if (request.gains && a.domains.n_odd)

@@ -394,6 +394,9 @@ typedef struct tc_quant_gains {
                              without them; NULL: unknown */
     size_t n_held_out;    /* so many */
     double least_db;      /* of the worst output, by both */
+    const struct tc_rate_point *curve; /* weight_rates.h: what coarser weights would save, */
+    size_t n_curve;                    /* where they were asked for; */
+    double curve_noise;                /* noise / signal of the program without */
 } tc_quant_gains;
 
 /* Of output i: expected noise / signal of the typed program on new samples: the greater of those on
@@ -432,6 +435,7 @@ typedef struct tc_quant_record {
     tc_module *typed;
     tc_domains domains;
     tc_mask_steps masks; /* `asked` has taken them */
+    const tc_config *stepped; /* the settings with steps of weights chosen; NULL: none were */
 } tc_quant_record;
 
 /* The same program at another size, values numbered (ti_quant_number_values), and samples of that

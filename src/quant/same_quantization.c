@@ -236,6 +236,12 @@ static tc_status unlike(tc_ctx *ctx, const tc_graph *g, const tc_graph *first, c
 tc_status ti_quantize_as(tc_ctx *ctx, tc_module *module, const tc_config *config,
                          const tc_quant_record *as)
 {
+    tc_config own = *config;
+    if (as->stepped) {
+        own.entry = as->stepped->entry;
+        own.n_entry = own.cap_entry = as->stepped->n_entry;
+    }
+    config = &own;
     TC_TRY(ti_mask_repeat(module, &as->masks));
     tc_graph *g = ti_main(module);
     if (!same_nodes(g, ti_main(as->asked)))

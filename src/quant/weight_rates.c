@@ -144,6 +144,19 @@ size_t ti_rates_curve(const tc_rates *r, tc_rate_point *point, size_t n, double 
     return got;
 }
 
+void ti_rates_text(const tc_quant_gains *gains, tc_buf *out)
+{
+    if (!gains->n_curve)
+        return;
+    ti_buf_printf(out, "weights by layer, as foreseen:\n  dB lost       bytes      cycles\n");
+    for (size_t i = 0; i < gains->n_curve; i++) {
+        const tc_rate_point *p = &gains->curve[i];
+        ti_buf_printf(out, "  %7.2f  %10.0f  %10.0f\n",
+                      ti_sqnr_db(gains->curve_noise + p->noise, gains->curve_noise), p->bytes,
+                      p->cycles);
+    }
+}
+
 double ti_rates_foreseen(const tc_rates *r) { return ti_sqnr_db(1, r->noise + r->more); }
 
 /* ---- settings ---- */
@@ -535,16 +548,14 @@ static tc_status work(void *what)
 }
 
 tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
-                                const tc_domains *domains, tc_config *out)
+                                const tc_domains *domains, tc_rates *rates, tc_config *out)
 {
-    const tc_rate *rate = &request->config->rate;
     if (!request->cost.layers)
         return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an "
                              "Ethos-U: elsewhere coarser ones take as many bytes");
     if (request->samples.n < LEAST_SAMPLES || request->n_merge)
         return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
                         LEAST_SAMPLES);
-    tc_rates *rates = rate->known ? rate->known : ti_rates_new(ctx);
     survey *s = tc_new(&ctx->arena, survey);
     *s = (survey){.ctx = ctx, .real = real, .request = request, .domains = domains, .out = rates};
     TC_TRY(ti_attempt_work(ctx, work, s));

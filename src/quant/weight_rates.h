@@ -22,13 +22,17 @@ tc_rates *ti_rates_new(tc_ctx *ctx);
 double ti_rates_foreseen(const tc_rates *rates);
 
 /* Steps of the layers for config->rate, as entries of *out; real: the program as it is before
- * ti_quant_apply(). */
+ * ti_quant_apply().  rates: what is known of it, or is to be kept there. */
 TC_MUST_USE tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real,
                                             const tc_quant_request *request,
-                                            const tc_domains *domains, tc_config *out);
+                                            const tc_domains *domains, tc_rates *rates,
+                                            tc_config *out);
 
 /* The curve from no steps to the coarsest, at most n points, and the noise of the program without
  * any; empty: nothing is known yet. */
 size_t ti_rates_curve(const tc_rates *rates, tc_rate_point *point, size_t n, double *noise);
+
+/* It as a table; nothing where there is none. */
+void ti_rates_text(const tc_quant_gains *gains, tc_buf *out);
 
 #endif

@@ -186,6 +186,33 @@ static void test_known(void)
     tc_ctx_free(ctx);
 }
 
+/* The same model at another size has the same steps. */
+static void test_sizes(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_config config;
+    tc_quant_record record = {0};
+    tc_module *plain = two_layers(ctx), *first = ti_module_copy(plain),
+              *other = ti_module_copy(plain);
+    chosen a = {0}, b = {0};
+    CHECK(ti_config_read(ctx, "int8-0.3dB", &config) == TC_OK);
+    tc_quant_request request = {.config = &config,
+                                .samples = {.n = SAMPLES, .read = read_some},
+                                .cost = {NULL, price, NULL},
+                                .record = &record};
+    CHECK(ti_quantize(ctx, first, &request) == TC_OK && record.stepped);
+    request.record = NULL;
+    request.as = &record;
+    request.samples.n = 0;
+    CHECK(ti_quantize(ctx, other, &request) == TC_OK);
+    config.rate = (tc_rate){0};
+    CHECK(quantize(ctx, plain, &config, true, SAMPLES) == TC_OK);
+    look(first, plain, &a);
+    look(other, plain, &b);
+    CHECK(a.step[1] > 4 && !memcmp(a.step, b.step, sizeof a.step) && a.bytes == b.bytes);
+    tc_ctx_free(ctx);
+}
+
 static void test_mistakes(void)
 {
     chosen unknown = choose((tc_rate){.db = 1}, NULL, false, SAMPLES),
@@ -206,6 +233,7 @@ int main(void)
     test_loss();
     test_limit();
     test_known();
+    test_sizes();
     test_mistakes();
     return check_done();
 }
