@@ -39,7 +39,7 @@ class _Exact(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return grad, None
+        return torch.nan_to_num(grad, 0.0, 0.0, 0.0), None  # a function without a derivative there, log at 0, passes none
 
 
 def _rounded(x: Any) -> Any:
@@ -84,7 +84,7 @@ class QatModule(torch.nn.Module):
         self._weight, self._bias = {}, {}  # by value: parameter's key; and for biases the operands whose scales give theirs
         states = {a for a, _ in main.mutations}
         for v in main.values.values():
-            if not v.constant or v.quant is None or v.number in states:
+            if not v.constant or v.quant is None or v.number in states or self._is_spectral(v):
                 continue
             if v.dtype in ("i4", "i8", "i16"):
                 self._weight[v.number] = self._key(v)
@@ -93,6 +93,10 @@ class QatModule(torch.nn.Module):
                 self._bias[v.number] = self._key(v), self._factors(v)
                 real = (v.array().astype(np.float64) - v.quant.zero) * v.quant.scale
                 self.biases[self._key(v)] = torch.nn.Parameter(torch.tensor(real, dtype=torch.float32))
+
+    def _is_spectral(self, v: Value) -> bool:
+        """Weights or a bias of a layer with a result of 32 bits, as power spectra have: these keep their codes, since sums of powers stay positive by them."""
+        return any(k in (1, 2) and self._text.main.values[o].dtype == "i32" for node, k in self._users.get(v.number, []) for o in node.out)
 
     def _factors(self, v: Value) -> Optional[tuple[int, int]]:
         """The operands whose scales multiplied are the bias's; None: its own scale stays."""

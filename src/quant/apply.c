@@ -6,6 +6,7 @@
  * for each reader: see quant_weights.c.
  */
 #include "apply.h"
+#include "spectra.h"
 
 #include "../ir/verify.h"
 #include "../num/quant.h"
@@ -394,6 +395,7 @@ tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_config *config
                   .domains = domains,
                   .typed = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1),
                   .narrow = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1)};
+    ti_spectra_weights(&a.flow, domains);
     ti_map_init(&a.made, &ctx->arena);
     a.is_out = tc_new_n(&ctx->scratch, bool, g->n_val + 1);
     a.out = tc_new_n(&ctx->scratch, tc_val, g->n_val + 1);

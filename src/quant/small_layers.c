@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "spectra.h"
+
 typedef struct layer {
     const tc_node *node;
     int64_t weights;
@@ -21,13 +23,16 @@ static int by_size(const void *a, const void *b)
                                     : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Products whose weights follow the global setting, from the smallest. */
-static size_t find(const tc_graph *g, const tc_config *config, layer *out, int64_t *all)
+/* Products whose weights follow the global setting, from the smallest; those of spectra have 8 bits
+ * anyway. */
+static size_t find(const tc_graph *g, const tc_config *config, const tc_spectra *s, layer *out,
+                   int64_t *all)
 {
     size_t n = 0;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !ti_is_const(g, node->in[1]))
+        if ((node->op != TC_OP_conv && node->op != TC_OP_linear) || !ti_is_const(g, node->in[1]) ||
+            (s->any && s->value[node->out[0]].kind))
             continue;
         int64_t weights = tc_type_count(ti_type_of(g, node->in[1]));
         *all += weights;
@@ -46,7 +51,11 @@ tc_config ti_quant_small_layers(tc_ctx *ctx, const tc_graph *g, const tc_config 
         return own;
     layer *l = tc_new_n(&ctx->arena, layer, g->n_node);
     int64_t all = 0, kept = 0;
-    size_t n = find(g, config, l, &all);
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    tc_dataflow f = ti_dataflow_of(ctx, g, config, NULL);
+    tc_spectra s = ti_spectra_find(ctx, &f);
+    size_t n = find(g, config, &s, l, &all);
+    ti_arena_rewind(&ctx->scratch, mark);
     own.cap_entry = own.n_entry; /* entries are the caller's: grown ones are a copy */
     for (size_t i = 0; i < n; i++) {
         kept += l[i].weights;

@@ -70,6 +70,9 @@ tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node);
  * those of powers from the parts'. */
 tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own);
 void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out);
+/* Layers up to its powers have 8-bit weights where few codes are the global setting: the side lobes
+ * of a coarser basis leak loud bins into quiet ones. */
+void ti_spectra_weights(tc_dataflow *f, const tc_domains *domains);
 void ti_spectra_parts(const tc_graph *g, tc_domains *domains);
 void ti_spectra_powers(tc_domains *domains);
 

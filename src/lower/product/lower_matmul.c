@@ -50,6 +50,18 @@ static double low_reach(const tc_build *lw, const tc_node *node)
     return ceil(most * 0x1p15 * ti_scale_of(x) / ti_scale_of(y)) + 2;
 }
 
+/* Some sum may be negative. */
+static bool may_fall(const tc_build *lw, const tc_node *node)
+{
+    bool any = ti_lower_type(lw, node, 0)->quant->lo < 0;
+    for (int k = 1; k < node->n_in; k++) {
+        tc_tensor t = ti_tensor_of(lw->rw->from, node->in[k]);
+        for (int64_t i = 0; t.data && i < tc_type_count(t.type) && !any; i++)
+            any = ti_load_i64(t, i) < 0;
+    }
+    return any;
+}
+
 /* A layer of i32, such as sums of a power spectrum over bands, in i32: two of i16.  A result that
  * saturates has room for both.  false: it is not. */
 static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
@@ -79,6 +91,8 @@ static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
     a = ti_b_tosa_add(lw, a, b);
     if (a && y->quant->hi < INT32_MAX)
         a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, (double)y->quant->hi));
+    if (a && y->quant->lo > INT32_MIN && may_fall(lw, node))
+        a = ti_b_tosa_maximum(lw, a, ti_b_like(lw, a, TC_i32, (double)y->quant->lo));
     out[0] = ti_b_tosa_reshape(lw, a, y->rank, y->dim);
     return true;
 }
