@@ -457,6 +457,17 @@ static const char *put_activation(tc_tf8 *e, const tc_node *node)
     return why;
 }
 
+/* An operand with the codes of the result. */
+static int64_t with_codes(tc_tf8 *e, int64_t at, const tc_quant *has, int64_t like)
+{
+    const tc_tfw_tensor t = e->w.model.tensor[at], codes = e->w.model.tensor[like];
+    if (has->scale[0] == codes.scale[0] && has->zero[0] == codes.zero[0])
+        return at;
+    int64_t new = ti_tf8_like(e, like, t.rank, t.dim);
+    ti_tf8_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, new);
+    return new;
+}
+
 static const char *put_cat(tc_tf8 *e, const tc_node *node)
 {
     static const int64_t where[] = {0, 3, 1, 2};
@@ -464,17 +475,17 @@ static const char *put_cat(tc_tf8 *e, const tc_node *node)
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     bool last = y->rank == 4;
     for (int i = 0; i < node->n_in; i++) {
-        const tc_quant *q = type_of(e, node->in[i])->quant;
-        if (!q || q->scale[0] != y->quant->scale[0] || q->zero[0] != y->quant->zero[0])
-            return "its operands have several scales";
+        if (!is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
+            return "an operand is no int8";
         last = last && ti_tf8_is_last(e, node->in[i]);
     }
     int64_t *in = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)node->n_in);
-    for (int i = 0; i < node->n_in; i++)
-        in[i] = last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]);
     int64_t to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = with_codes(e, last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]),
+                           type_of(e, node->in[i])->quant, to);
     ti_tf8_set(ti_tf8_op(e, TC_TFLM_CONCATENATION, 2, in, (size_t)node->n_in, to), 0, 'i',
-        (double)(last ? where[axis] : axis));
+               (double)(last ? where[axis] : axis));
     return NULL;
 }
 
