@@ -162,7 +162,7 @@ static int64_t real_gelu(tc_tf8 *e, int64_t x)
 /* The operand as real numbers: a weight. */
 static int64_t real_operand(tc_tf8 *e, tc_val v)
 {
-    int64_t at = ti_tfw_tensor(&e->w, v);
+    int64_t at = ti_tf8_plain(e, v);
     if (!type_of(e, v)->quant)
         return at;
     int64_t to = real_like(e, at, 0);
@@ -185,11 +185,46 @@ static int64_t real_norm(tc_tf8 *e, const tc_node *node, int64_t x)
     return y;
 }
 
+/* a b, or with the last two axes of b turned; its last axis has `last` elements. */
+static int64_t real_product(tc_tf8 *e, int64_t a, int64_t b, bool turned, int64_t last)
+{
+    int64_t to = real_like(e, a, 0), in[2] = {a, b};
+    int64_t *dim = (int64_t *)(uintptr_t)e->w.model.tensor[to].dim;
+    dim[e->w.model.tensor[to].rank - 1] = last;
+    tc_tfw_op *op = ti_tf8_op(e, TC_TFLM_BATCH_MATMUL, 1, in, 2, to);
+    ti_tf8_set(op, 0, 'b', 0);
+    ti_tf8_set(op, 1, 'b', turned);
+    return to;
+}
+
+/* softmax(q k^T scale + mask) v */
+static int64_t real_attention(tc_tf8 *e, const tc_node *node, int64_t q)
+{
+    const tc_attr_sdpa *a = node->attr;
+    const tc_type *k = type_of(e, node->in[1]), *v = type_of(e, node->in[2]);
+    int64_t scores = real_product(e, q, real_operand(e, node->in[1]), true, k->dim[k->rank - 2]);
+    scores = real_two(e, TC_TFLM_MUL, scores, real_number(e, a->scale));
+    if (node->n_in > 3 && node->in[3])
+        scores = real_two(e, TC_TFLM_ADD, scores, real_operand(e, node->in[3]));
+    int64_t p = real_like(e, scores, 0);
+    ti_tf8_set(ti_tf8_op(e, TC_TFLM_SOFTMAX, 1, &scores, 1, p), 0, 'f', 1);
+    return real_product(e, p, real_operand(e, node->in[2]), false, v->dim[v->rank - 1]);
+}
+
+static bool has_attention(const tc_tf8 *e, const tc_node *node)
+{
+    const tc_attr_sdpa *a = node->attr;
+    const tc_type *mask = node->n_in > 3 && node->in[3] ? type_of(e, node->in[3]) : NULL;
+    return !a->causal && !a->gqa && (!mask || mask->dtype == TC_f32 || mask->quant);
+}
+
 static void between_reals(tc_tf8 *e, const tc_node *node, int64_t from, int64_t to)
 {
     int64_t x = real_like(e, from, 0);
     one(e, TC_TFLM_DEQUANTIZE, 2, from, x);
-    int64_t y = node->op == TC_OP_gelu ? real_gelu(e, x) : real_norm(e, node, x);
+    int64_t y = node->op == TC_OP_gelu   ? real_gelu(e, x)
+                : node->op == TC_OP_sdpa ? real_attention(e, node, x)
+                                         : real_norm(e, node, x);
     one(e, TC_TFLM_QUANTIZE, 1, y, to);
     e->real++;
 }
@@ -201,7 +236,9 @@ const char *ti_tf8_function(tc_tf8 *e, const tc_node *node)
     int64_t from, to;
     if (type_of(e, node->out[0])->rank > 4)
         return "it has more than four axes";
-    if (node->op == TC_OP_layer_norm || node->op == TC_OP_rms_norm) {
+    if (node->op == TC_OP_sdpa && !has_attention(e, node))
+        return "it is causal, or grouped, or its mask is none of numbers";
+    if (node->op == TC_OP_layer_norm || node->op == TC_OP_rms_norm || node->op == TC_OP_sdpa) {
         from = ti_tf8_plain(e, node->in[0]);
         to = ti_tfw_tensor(&e->w, node->out[0]);
         between_reals(e, node, from, to);

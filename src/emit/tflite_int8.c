@@ -530,7 +530,10 @@ static putter *const put[TC_OP_COUNT] = {
     [TC_OP_silu] = ti_tf8_function,     [TC_OP_hardsigmoid] = ti_tf8_function,
     [TC_OP_hardswish] = ti_tf8_function, [TC_OP_leaky_relu] = ti_tf8_function,
     [TC_OP_gelu] = ti_tf8_function,     [TC_OP_layer_norm] = ti_tf8_function,
-    [TC_OP_rms_norm] = ti_tf8_function,
+    [TC_OP_rms_norm] = ti_tf8_function, [TC_OP_matmul] = ti_tf8_matmul,
+    [TC_OP_sdpa] = ti_tf8_function,
+    [TC_OP_slice] = ti_tf8_parts,       [TC_OP_select] = ti_tf8_parts,
+    [TC_OP_split] = ti_tf8_parts,       [TC_OP_unbind] = ti_tf8_parts,
     [TC_OP_max_pool] = put_pool,        [TC_OP_avg_pool] = put_pool,
     [TC_OP_adaptive_avg_pool] = put_global, [TC_OP_mean] = put_mean_of,
     [TC_OP_reshape] = put_moved,        [TC_OP_permute] = put_moved,
@@ -607,7 +610,7 @@ tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc
     narrow_results(&e);
     if (e.real)
         ti_warning(ctx, &(tc_loc){.file = typed->file}, TC_E_FALLBACK,
-                   "%zu layer norms or GELUs are computed in float: TensorFlow Lite Micro has them neither in "
+                   "%zu layer norms, GELUs or attentions are computed in float: TensorFlow Lite Micro has them neither in "
                    "int8 nor as something that 8 bits bear (--emit c has integers)",
                    e.real);
     return ti_emit_tflite(ctx, &e.w.model, out);

@@ -34,6 +34,12 @@ const char *ti_tf8_function(tc_tf8 *e, const tc_node *node);
 /* Of an operator whose result has one scale in TFLM: a QUANTIZE follows where the program has another. */
 void ti_tf8_fixed(tc_tf8 *e, int64_t to, tc_tfw_op *op, double scale, int64_t zero);
 
+/* ---- tflite_parts.c ---- */
+
+/* slice, select, split and unbind; products of two matrices.  NULL, or why it has no form. */
+const char *ti_tf8_parts(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_matmul(tc_tf8 *e, const tc_node *node);
+
 /* ---- tflite_layout.c ---- */
 
 /* The tensor of a value in its own order of axes; with channels last. */
