@@ -620,7 +620,7 @@ static void rule_hang(facts *f)
             continue;
         for (size_t k = 0; k < cost.n_op; k++)
             most = cost.op[k].cost.cycles > most ? cost.op[k].cost.cycles : most;
-        double ms = 1e3 * most / (f->has_board && f->board.npu_clock ? f->board.npu_clock : system.clock);
+        double ms = 1e3 * most / (f->has_board && f->board.npu_clock > 0 ? f->board.npu_clock : system.clock);
         found(f, RULE_hang, ms > MILLISECONDS ? TC_FIRMWARE_FAULT : TC_FIRMWARE_FITS,
               ti_text_format(&f->ctx->arena, "%s: the longest command is expected to take %.3g ms", f->stream[i].name, ms));
     }

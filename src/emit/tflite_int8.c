@@ -10,13 +10,7 @@ enum { NO_ACTIVATION = 0, RELU = 1, RELU_1 = 2, RELU_6 = 3, SAME = 0, VALID = 1 
 
 static const tc_type *type_of(const tc_tf8 *e, tc_val v) { return ti_type_of(e->w.g, v); }
 
-static void set(tc_tfw_op *op, int at, char kind, double v)
-{
-    op->field[op->n_field++] = (tc_tfw_field){(uint8_t)at, kind, v};
-}
-
-static tc_tfw_op *add_op(tc_tf8 *e, tc_tflm_name name, int version, const int64_t *in, size_t n,
-                         int64_t out)
+tc_tfw_op *ti_tf8_op(tc_tf8 *e, tc_tflm_name name, int version, const int64_t *in, size_t n, int64_t out)
 {
     const tc_tflm_builtin *b = &tc_tflm_builtins[name];
     tc_tfw_op *op = ti_tfw_add_op(&e->w, n, 1);
@@ -187,15 +181,15 @@ static const char *put_conv(tc_tf8 *e, const tc_node *node, tc_val out, int acti
         in[0] = padded(e, in[0], &win);
     int64_t to = ti_tf8_new_last(e, out);
     int at = 0;
-    tc_tfw_op *op = add_op(e, depthwise ? TC_TFLM_DEPTHWISE_CONV_2D : TC_TFLM_CONV_2D, 3, in, 3, to);
-    set(op, at++, 'b', same ? SAME : VALID);
-    set(op, at++, 'i', (double)win.stride[1]);
-    set(op, at++, 'i', (double)win.stride[0]);
+    tc_tfw_op *op = ti_tf8_op(e, depthwise ? TC_TFLM_DEPTHWISE_CONV_2D : TC_TFLM_CONV_2D, 3, in, 3, to);
+    ti_tf8_set(op, at++, 'b', same ? SAME : VALID);
+    ti_tf8_set(op, at++, 'i', (double)win.stride[1]);
+    ti_tf8_set(op, at++, 'i', (double)win.stride[0]);
     if (depthwise)
-        set(op, at++, 'i', (double)(w->dim[0] / a->groups));
-    set(op, at++, 'b', activation);
-    set(op, at++, 'i', (double)win.dilation[1]);
-    set(op, at, 'i', (double)win.dilation[0]);
+        ti_tf8_set(op, at++, 'i', (double)(w->dim[0] / a->groups));
+    ti_tf8_set(op, at++, 'b', activation);
+    ti_tf8_set(op, at++, 'i', (double)win.dilation[1]);
+    ti_tf8_set(op, at, 'i', (double)win.dilation[0]);
     return NULL;
 }
 
@@ -238,11 +232,11 @@ static const char *put_linear(tc_tf8 *e, const tc_node *node, tc_val out, int ac
         in[1] = ti_tfw_tensor(&e->w, node->in[1]);
     }
     in[2] = node->n_in > 2 && node->in[2] ? ti_tfw_tensor(&e->w, node->in[2]) : -1;
-    tc_tfw_op *op = add_op(e, TC_TFLM_FULLY_CONNECTED, x->rank == 2 ? 4 : 5, in, 3,
+    tc_tfw_op *op = ti_tf8_op(e, TC_TFLM_FULLY_CONNECTED, x->rank == 2 ? 4 : 5, in, 3,
                            ti_tfw_tensor(&e->w, out));
-    set(op, 0, 'b', activation);
+    ti_tf8_set(op, 0, 'b', activation);
     if (x->rank != 2)
-        set(op, 2, 'b', 1);
+        ti_tf8_set(op, 2, 'b', 1);
     return NULL;
 }
 
@@ -265,11 +259,11 @@ static const char *put_pair(tc_tf8 *e, const tc_node *node, tc_val out, int acti
     int64_t in[2], to = last ? ti_tf8_new_last(e, out) : ti_tfw_tensor(&e->w, out);
     for (int i = 0; i < 2; i++)
         in[i] = last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]);
-    tc_tfw_op *op = add_op(e, node->op == TC_OP_add   ? TC_TFLM_ADD
+    tc_tfw_op *op = ti_tf8_op(e, node->op == TC_OP_add   ? TC_TFLM_ADD
                               : node->op == TC_OP_sub ? TC_TFLM_SUB
                                                       : TC_TFLM_MUL,
                            2, in, 2, to);
-    set(op, 0, 'b', activation);
+    ti_tf8_set(op, 0, 'b', activation);
     return NULL;
 }
 
@@ -295,47 +289,15 @@ static void like_operand(tc_tf8 *e, const tc_node *node, int64_t *from, int64_t 
     *to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
 }
 
-/* Functions whose results have one scale in TFLM: a QUANTIZE follows where the program has another. */
-static void fixed(tc_tf8 *e, int64_t to, tc_tfw_op *op, double scale, int64_t zero)
-{
-    tc_tfw_tensor t = e->w.model.tensor[to];
-    if (t.scale[0] == scale && t.zero[0] == zero)
-        return;
-    int64_t at = ti_tf8_like(e, to, t.rank, t.dim);
-    e->w.model.tensor[at].scale = ti_arena_copy(&e->w.ctx->arena, &scale, sizeof scale);
-    e->w.model.tensor[at].zero = ti_arena_copy(&e->w.ctx->arena, &zero, sizeof zero);
-    op->out[0] = at;
-    add_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, to);
-}
-
-static const char *put_function(tc_tf8 *e, const tc_node *node)
-{
-    int64_t from, to;
-    like_operand(e, node, &from, &to);
-    switch (node->op) {
-    case TC_OP_sigmoid:
-        fixed(e, to, add_op(e, TC_TFLM_LOGISTIC, 2, &from, 1, to), 1.0 / 256, INT8_MIN);
-        return NULL;
-    case TC_OP_tanh:
-        fixed(e, to, add_op(e, TC_TFLM_TANH, 2, &from, 1, to), 1.0 / 128, 0);
-        return NULL;
-    case TC_OP_hardswish: add_op(e, TC_TFLM_HARD_SWISH, 1, &from, 1, to); return NULL;
-    default:
-        set(add_op(e, TC_TFLM_LEAKY_RELU, 2, &from, 1, to), 0, 'f',
-            ((const tc_attr_slope *)node->attr)->slope);
-        return NULL;
-    }
-}
-
 static const char *put_softmax(tc_tf8 *e, const tc_node *node)
 {
     const tc_type *t = type_of(e, node->in[0]);
     if (((const tc_attr_axis *)node->attr)->axis != t->rank - 1)
         return "its axis is not the last";
     int64_t from = ti_tf8_plain(e, node->in[0]), to = ti_tfw_tensor(&e->w, node->out[0]);
-    tc_tfw_op *op = add_op(e, TC_TFLM_SOFTMAX, 2, &from, 1, to);
-    set(op, 0, 'f', 1);
-    fixed(e, to, op, 1.0 / 256, INT8_MIN);
+    tc_tfw_op *op = ti_tf8_op(e, TC_TFLM_SOFTMAX, 2, &from, 1, to);
+    ti_tf8_set(op, 0, 'f', 1);
+    ti_tf8_fixed(e, to, op, 1.0 / 256, INT8_MIN);
     return NULL;
 }
 
@@ -361,21 +323,21 @@ static const char *put_pool(tc_tf8 *e, const tc_node *node)
     if (type_of(e, node->out[0])->quant->scale[0] != x->quant->scale[0] ||
         type_of(e, node->out[0])->quant->zero[0] != x->quant->zero[0])
         at = ti_tf8_like(e, from, 4, e->w.model.tensor[to].dim);
-    tc_tfw_op *op = add_op(e, max ? TC_TFLM_MAX_POOL_2D : TC_TFLM_AVERAGE_POOL_2D, 2, &from, 1, at);
-    set(op, 0, 'b', same ? SAME : VALID);
-    set(op, 1, 'i', (double)w.stride[1]);
-    set(op, 2, 'i', (double)w.stride[0]);
-    set(op, 3, 'i', (double)w.kernel[1]);
-    set(op, 4, 'i', (double)w.kernel[0]);
+    tc_tfw_op *op = ti_tf8_op(e, max ? TC_TFLM_MAX_POOL_2D : TC_TFLM_AVERAGE_POOL_2D, 2, &from, 1, at);
+    ti_tf8_set(op, 0, 'b', same ? SAME : VALID);
+    ti_tf8_set(op, 1, 'i', (double)w.stride[1]);
+    ti_tf8_set(op, 2, 'i', (double)w.stride[0]);
+    ti_tf8_set(op, 3, 'i', (double)w.kernel[1]);
+    ti_tf8_set(op, 4, 'i', (double)w.kernel[0]);
     if (at != to)
-        add_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, to);
+        ti_tf8_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, to);
     return NULL;
 }
 
 static void put_mean(tc_tf8 *e, int64_t from, const int64_t *axes, int64_t n, bool keep, int64_t to)
 {
     int64_t in[2] = {from, ti_tf8_list(e, axes, n)};
-    set(add_op(e, TC_TFLM_MEAN, 2, in, 2, to), 0, 'b', keep);
+    ti_tf8_set(ti_tf8_op(e, TC_TFLM_MEAN, 2, in, 2, to), 0, 'b', keep);
 }
 
 static const char *put_global(tc_tf8 *e, const tc_node *node)
@@ -471,7 +433,7 @@ static const char *put_alone(tc_tf8 *e, const tc_node *node, int kind)
     if (kind == RELU_1 || !is_code(type_of(e, node->in[0])))
         return "TFLM has no such activation by itself";
     like_operand(e, node, &from, &to);
-    add_op(e, kind == RELU ? TC_TFLM_RELU : kind == RELU_6 ? TC_TFLM_RELU6 : TC_TFLM_QUANTIZE, 2,
+    ti_tf8_op(e, kind == RELU ? TC_TFLM_RELU : kind == RELU_6 ? TC_TFLM_RELU6 : TC_TFLM_QUANTIZE, 2,
            &from, 1, to);
     return NULL;
 }
@@ -495,6 +457,17 @@ static const char *put_activation(tc_tf8 *e, const tc_node *node)
     return why;
 }
 
+/* An operand with the codes of the result. */
+static int64_t with_codes(tc_tf8 *e, int64_t at, const tc_quant *has, int64_t like)
+{
+    const tc_tfw_tensor t = e->w.model.tensor[at], codes = e->w.model.tensor[like];
+    if (has->scale[0] == codes.scale[0] && has->zero[0] == codes.zero[0])
+        return at;
+    int64_t new = ti_tf8_like(e, like, t.rank, t.dim);
+    ti_tf8_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, new);
+    return new;
+}
+
 static const char *put_cat(tc_tf8 *e, const tc_node *node)
 {
     static const int64_t where[] = {0, 3, 1, 2};
@@ -502,17 +475,17 @@ static const char *put_cat(tc_tf8 *e, const tc_node *node)
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     bool last = y->rank == 4;
     for (int i = 0; i < node->n_in; i++) {
-        const tc_quant *q = type_of(e, node->in[i])->quant;
-        if (!q || q->scale[0] != y->quant->scale[0] || q->zero[0] != y->quant->zero[0])
-            return "its operands have several scales";
+        if (!is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
+            return "an operand is no int8";
         last = last && ti_tf8_is_last(e, node->in[i]);
     }
     int64_t *in = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)node->n_in);
-    for (int i = 0; i < node->n_in; i++)
-        in[i] = last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]);
     int64_t to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
-    set(add_op(e, TC_TFLM_CONCATENATION, 2, in, (size_t)node->n_in, to), 0, 'i',
-        (double)(last ? where[axis] : axis));
+    for (int i = 0; i < node->n_in; i++)
+        in[i] = with_codes(e, last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]),
+                           type_of(e, node->in[i])->quant, to);
+    ti_tf8_set(ti_tf8_op(e, TC_TFLM_CONCATENATION, 2, in, (size_t)node->n_in, to), 0, 'i',
+               (double)(last ? where[axis] : axis));
     return NULL;
 }
 
@@ -524,7 +497,7 @@ static const char *put_rescale(tc_tf8 *e, const tc_node *node)
     if (!(x->quant ? is_code(x) : x->dtype == TC_f32) || !(y->quant ? is_code(y) : y->dtype == TC_f32))
         return "it converts other types than f32 and int8";
     like_operand(e, node, &from, &to);
-    add_op(e, y->quant ? TC_TFLM_QUANTIZE : TC_TFLM_DEQUANTIZE, 2, &from, 1, to);
+    ti_tf8_op(e, y->quant ? TC_TFLM_QUANTIZE : TC_TFLM_DEQUANTIZE, 2, &from, 1, to);
     return NULL;
 }
 
@@ -552,9 +525,15 @@ static putter *const put[TC_OP_COUNT] = {
     [TC_OP_conv] = put_unfused,         [TC_OP_linear] = put_unfused,
     [TC_OP_add] = put_unfused,          [TC_OP_sub] = put_unfused,
     [TC_OP_mul] = put_unfused,          [TC_OP_relu] = put_activation,
-    [TC_OP_clamp] = put_activation,     [TC_OP_sigmoid] = put_function,
-    [TC_OP_tanh] = put_function,        [TC_OP_hardswish] = put_function,
-    [TC_OP_leaky_relu] = put_function,  [TC_OP_softmax] = put_softmax,
+    [TC_OP_clamp] = put_activation,     [TC_OP_softmax] = put_softmax,
+    [TC_OP_sigmoid] = ti_tf8_function,  [TC_OP_tanh] = ti_tf8_function,
+    [TC_OP_silu] = ti_tf8_function,     [TC_OP_hardsigmoid] = ti_tf8_function,
+    [TC_OP_hardswish] = ti_tf8_function, [TC_OP_leaky_relu] = ti_tf8_function,
+    [TC_OP_gelu] = ti_tf8_function,     [TC_OP_layer_norm] = ti_tf8_function,
+    [TC_OP_rms_norm] = ti_tf8_function, [TC_OP_matmul] = ti_tf8_matmul,
+    [TC_OP_sdpa] = ti_tf8_function,
+    [TC_OP_slice] = ti_tf8_parts,       [TC_OP_select] = ti_tf8_parts,
+    [TC_OP_split] = ti_tf8_parts,       [TC_OP_unbind] = ti_tf8_parts,
     [TC_OP_max_pool] = put_pool,        [TC_OP_avg_pool] = put_pool,
     [TC_OP_adaptive_avg_pool] = put_global, [TC_OP_mean] = put_mean_of,
     [TC_OP_reshape] = put_moved,        [TC_OP_permute] = put_moved,
@@ -629,5 +608,10 @@ tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc
     e.w.model.out = ports(&e, g->out, g->n_out, true);
     e.w.model.n_out = g->n_out;
     narrow_results(&e);
+    if (e.real)
+        ti_warning(ctx, &(tc_loc){.file = typed->file}, TC_E_FALLBACK,
+                   "%zu layer norms, GELUs or attentions are computed in float: TensorFlow Lite Micro has them neither in "
+                   "int8 nor as something that 8 bits bear (--emit c has integers)",
+                   e.real);
     return ti_emit_tflite(ctx, &e.w.model, out);
 }

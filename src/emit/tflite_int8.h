@@ -14,11 +14,31 @@ typedef struct tc_tf8 {
     tc_tfw w;
     int64_t *last;           /* by value: its tensor with channels last + 1; 0: none yet */
     const uint32_t *readers; /* by value */
+    size_t real;             /* functions that are computed on real numbers */
 } tc_tf8;
 
 /* Every node must have an int8 form: what has none is an error that names it.  The module changes. */
 TC_MUST_USE tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by,
                                            tc_bytes *out);
+
+tc_tfw_op *ti_tf8_op(tc_tf8 *e, tc_tflm_name name, int version, const int64_t *in, size_t n, int64_t out);
+static inline void ti_tf8_set(tc_tfw_op *op, int at, char kind, double v)
+{
+    op->field[op->n_field++] = (tc_tfw_field){(uint8_t)at, kind, v};
+}
+
+/* ---- tflite_function.c ---- */
+
+/* NULL, or why it has no form. */
+const char *ti_tf8_function(tc_tf8 *e, const tc_node *node);
+/* Of an operator whose result has one scale in TFLM: a QUANTIZE follows where the program has another. */
+void ti_tf8_fixed(tc_tf8 *e, int64_t to, tc_tfw_op *op, double scale, int64_t zero);
+
+/* ---- tflite_parts.c ---- */
+
+/* slice, select, split and unbind; products of two matrices.  NULL, or why it has no form. */
+const char *ti_tf8_parts(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_matmul(tc_tf8 *e, const tc_node *node);
 
 /* ---- tflite_layout.c ---- */
 
