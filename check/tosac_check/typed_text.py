@@ -46,6 +46,12 @@ def range_of(text: str) -> tuple[float, float] | None:
     return float(found[1]) * (lo - int(found[2])), float(found[1]) * (hi - int(found[2]))
 
 
+def scale_of(t: Type) -> tuple[float, int] | None:
+    """Scale and zero point of a type that has one of each."""
+    found = re.match(r"([-+.e\d]+):(-?\d+)", t.quant)
+    return (float(found[1]), int(found[2])) if found else None
+
+
 class Program:
     def __init__(self, text: str):
         head = re.search(r"^graph @\w+\((.*)\) \{$", text, re.M)
