@@ -110,7 +110,7 @@ class Build:
         out = self.work / target
         objects = [w for w in self.words(target) if w.endswith(".o")]
         libraries = [w for w in self.words("golden") if w.endswith((".a", ".so")) or w.startswith("-l")]  # linked against the archive
-        subprocess.run(["cc", "-o", str(out), *objects, *([str(mutant)] if mutant else []), *libraries], cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(["cc", "-s", "-o", str(out), *objects, *([str(mutant)] if mutant else []), *libraries], cwd=self.folder, check=True, capture_output=True)
         return out
 
     def words(self, target: str) -> list[str]:
