@@ -84,6 +84,7 @@ docs: everything
 	@build/tosac --dump-options | build/gen-cli share
 	@python3 python/headers.py reference include/tosac doc/reference-c.md
 	@python3 python/reference.py doc/reference-python.md
+	@python3 tools/assessors.py doc/assessors.md
 
 bench: everything
 	@bench/bench.sh

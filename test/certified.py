@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""certified.py -- certificates and the files that they are of, before tosac_check.    certified.py TOSAC [--damage N] [--zoo DIR] [--files FILE...]
+"""certified.py -- certificates and the files that they are of, before tosac_check.    certified.py TOSAC [--damage N] [--zoo DIR] [--files FILE...] [-k WORD]
 
 Small models (with --zoo the trained ones too, with --files others, on drawn data) are compiled for Ethos-U as .pte, .tflite and streams, for a
 Cortex-M and for vgf, with a certificate: tosac_check must find no fault, twice the same bytes must come out, and the certificate must keep to
@@ -190,13 +190,14 @@ def main() -> int:
     parser.add_argument("tosac")
     parser.add_argument("--damage", type=int, default=0)
     parser.add_argument("--zoo", type=Path)
+    parser.add_argument("-k", default="", help="models whose paths contain this")
     parser.add_argument("--files", type=Path, nargs="*", default=[])
     args = parser.parse_args()
     models = SMALL + (zoo(args.zoo) if args.zoo else []) + [(path, "random:1") for path in args.files]
     good = bad = skipped = 0
     count: Counter = Counter()
     dice = random.Random(1)
-    for model, calib in models:
+    for model, calib in [m for m in models if args.k in str(m[0])]:
         for target, name in OUTPUTS:
             with tempfile.TemporaryDirectory() as work:
                 case = Case(args.tosac, model, calib, target, name, Path(work))

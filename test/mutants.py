@@ -8,6 +8,7 @@ build is not touched.  The nets, each by itself:
 
     golden     what rules and passes write, as text
     operators  recorded operators of PyTorch, lowered, before recorded results
+    units      unit tests of lowering and of the back end
     streams    TOSA's cases on three machines: our executor and verifier (npu-own)
     second     the same streams before check/tosac_check
     check      small models, `compile --check`: every step, every stream and the result are executed
@@ -33,7 +34,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 FOLDERS = ("src/lower", "src/codegen")
-EVERY = 5  # of so many mutants one goes through all nets, the others only until one finds it
+EVERY = 12  # of so many mutants one goes through all nets, the others only until one finds it
 SECONDS = 240  # for one net; longer is found, as a hang is
 DIGITS, LSTM, SPOTTER = (TOP / "test" / "fixture" / name for name in ("digits", "lstm", "spotter"))
 MACHINES = ("ethos-u55-128", "ethos-u65-512", "ethos-u85-256")
@@ -109,7 +110,7 @@ class Build:
         out = self.work / target
         objects = [w for w in self.words(target) if w.endswith(".o")]
         libraries = [w for w in self.words("golden") if w.endswith((".a", ".so")) or w.startswith("-l")]  # linked against the archive
-        subprocess.run(["cc", "-o", str(out), *objects, *([str(mutant)] if mutant else []), *libraries], cwd=self.folder, check=True, capture_output=True)
+        subprocess.run(["cc", "-s", "-o", str(out), *objects, *([str(mutant)] if mutant else []), *libraries], cwd=self.folder, check=True, capture_output=True)
         return out
 
     def words(self, target: str) -> list[str]:
@@ -147,6 +148,14 @@ class Nets:
     def operators(self, program: Path) -> str:
         code, said = run([program, "lowered", "--cases", self.cases, "-j", 1], cwd=TOP)
         return f"{code} {said.splitlines()[-1:]}"
+
+    def units(self, mutant: Path | None) -> str:
+        said = []
+        for source in sorted([*(TOP / "test" / "unit").glob("lower_*.c"), TOP / "test" / "unit" / "own.c", TOP / "test" / "unit" / "codegen.c"]):
+            if (self.build.folder / f"unit-{source.stem}").exists():
+                code, words = run([self.build.link(f"unit-{source.stem}", mutant)], cwd=TOP)
+                said.append(f"{source.stem} {code} {re.findall(r'[0-9]+ failed', words)[-1:]}")
+        return " ".join(said)
 
     def streams(self, program: Path) -> tuple[str, str]:
         """What npu-own says of each case, and what tosac_check says of what it has made."""
@@ -197,6 +206,8 @@ class Nets:
             found["golden"] = self.golden(self.build.folder / "golden", link("tosac"))
         if not over():
             found["streams"], found["second"] = self.streams(link("npu-own"))
+        if not over():
+            found["units"] = self.units(mutant)
         if not over():
             found["check"], found["bytes"], found["certificates"] = self.check(link("tosac"))
         return found

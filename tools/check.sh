@@ -185,6 +185,7 @@ pages() {
     build/gen-docs "$fresh"
     python3 python/headers.py reference include/tosac "$fresh/reference-c.md"
     python3 python/reference.py "$fresh/reference-python.md"
+    python3 tools/assessors.py doc/assessors.md "$fresh/assessors.md"
     for page in "$fresh"/*.*; do
         if cmp -s "$page" "doc/${page##*/}"; then good=$((good + 1)); else bad=$((bad + 1)) && echo "doc/${page##*/} is not current: make docs"; fi
     done
@@ -330,6 +331,7 @@ queue_judges() {
     fi
     later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage build/tosac
     [ "$mode" = quick ] || later "logarithms and roots of 32 bits, every machine" "$python" test/wide_functions.py build/tosac
+    later "certificates and their files before tosac_check" "$python" test/certified.py build/tosac --damage $([ "$mode" = long ] && echo "20 --zoo $shared/zoo" || echo 2)
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "VGF shaders, judged" shaders_judged $shaders

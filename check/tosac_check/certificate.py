@@ -15,7 +15,7 @@ import numpy as np
 from . import backend, pte, tflite
 from .program import Outcome, execute
 from .stream import Bad, Raw, parse_payload, require
-from .typed_text import BYTES, Program, range_of, type_of
+from .typed_text import BYTES, Program, range_of, scale_of, type_of
 
 FORMAT = 1
 PROGRAM, SAMPLES = ".program.ir", ".samples.npz"  # in place of .json
@@ -128,6 +128,10 @@ def check_borders(region: pte.Region, said: dict) -> None:
         own = [(int(e), int(np.prod(s))) for e, s in zip(region.program[f"{kind}_elem_size"], region.program[f"{kind}_shape"])]
         types = [type_of(p["type"]) for p in port]
         require(own == [(BYTES[t.dtype], t.elements) for t in types], f"the {kind}s of '{said['name']}' are not the certificate's")
+        for k, t in enumerate(types):
+            found, want = region.scales.get((kind, k)), scale_of(t)
+            same = not found or not want or (bool(np.isclose(found[0], want[0], rtol=1e-6, atol=0)) and found[1] == want[1])
+            require(same, f"{kind} {k} of '{said['name']}' is converted by {found}, not by {want}")
         require(not called or called == own, f"the {kind}s of '{said['name']}' are given tensors of another size")
 
 

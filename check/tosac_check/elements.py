@@ -10,6 +10,21 @@ from .stream import EW, sx
 from .windows import Windows
 
 
+UNARY55 = ("ABS", "CLZ", "LRELU")
+ROUNDINGS55 = {0: 0, 1: 4, 2: 1}
+FUNCTIONS55 = {
+    "ADD": lambda a, b, how: a + b,
+    "SUB": lambda a, b, how: a - b,
+    "MUL": lambda a, b, how: a * b,
+    "MIN": lambda a, b, how: np.minimum(a, b),
+    "MAX": lambda a, b, how: np.maximum(a, b),
+    "ABS": lambda a, b, how: np.abs(a),
+    "CLZ": lambda a, b, how: vmap(lambda x: 32 - (int(x) & 0xFFFFFFFF).bit_length(), a),
+    "SHL": lambda a, b, how: vmap(lambda x, y: sx(int(x) << min(int(y), 63), 32), O(a), O(b)),
+    "SHR": lambda a, b, how: vmap(lambda x, y: scale1(int(x), 1, min(int(y), 63), how), O(a), O(b)),
+}
+
+
 class Elements(Windows):
     def operand(self, pre, bc, H, W, C):
         q = self.prec(pre)
@@ -22,86 +37,51 @@ class Elements(Windows):
             x = self.load(pre, 1 if bc & 1 else H, 1 if bc & 2 else W, 1 if bc & 4 else C)
         return np.broadcast_to(x, (H, W, C)).astype(np.int64) - sx(self.R(pre + "_ZERO_POINT"), 16)
 
-    def op_ew55(self, mode, H, W, C):
-        bc = self.R("IFM2_BROADCAST")
+    def second55(self, H, W, C):
+        """The second operand: a number, or a map that is repeated along some axes."""
+        bc, q = self.R("IFM2_BROADCAST"), self.prec("IFM2")
+        if bc >> 7 & 1:
+            number = self.R("IFM2_SCALAR")
+            b = np.full((H, W, C), sx(number, 16) if q["signed"] else number, np.int64)
+        else:
+            b = self.load("IFM2", 1 if bc & 1 else H, 1 if bc >> 1 & 1 else W, 1 if bc >> 2 & 1 else C)
+            b = np.broadcast_to(b, (H, W, C))
+        return b - sx(self.R("IFM2_ZERO_POINT"), 16)
+
+    def scaled55(self, a, b):
+        """Operands of a sum in one scale: by two factors, or one of them by its factor and the other by a shift."""
         q = self.prec("IFM")
-        a = self.load("IFM", H, W, C) - sx(self.R("IFM_ZERO_POINT"), 16)
-        unary = mode in ("ABS", "CLZ", "LRELU")
-        scaled = True
-        if not unary:
-            if bc >> 7 & 1:
-                b = np.full(
-                    (H, W, C),
-                    (
-                        sx(self.R("IFM2_SCALAR"), 16)
-                        if self.prec("IFM2")["signed"]
-                        else self.R("IFM2_SCALAR")
-                    ),
-                    np.int64,
-                )
-            else:
-                b = np.broadcast_to(
-                    self.load(
-                        "IFM2", 1 if bc & 1 else H, 1 if bc >> 1 & 1 else W, 1 if bc >> 2 & 1 else C
-                    ),
-                    (H, W, C),
-                )
-            b = b - sx(self.R("IFM2_ZERO_POINT"), 16)
-            if bc >> 6 & 1:
+        shift, factor = self.r.get("IFM_SCALE|OPA_SCALE", (0, 1))
+        _, other = self.r.get("IFM2_SCALE|OPB_SCALE", (0, 1))
+        more, how = 19 if q["size"] == 1 else 14, ROUNDINGS55[q["rnd55"]]
+        self.kinds.add("EWSCALE%d" % q["mode"])
+        if q["mode"] and not shift & 63 and factor < 1 << 15:
+            self.faults.append("ADD/SUB: 32-bit operand scaling with two integer factors (%d, %d)" % (factor, other))
+        if q["mode"] == 0:
+            return a * (factor & 0xFFFF), b * (other & 0xFFFF)
+        if q["mode"] == 1:
+            return scale(a, factor, shift & 63, how, more + 1), b << more
+        if q["mode"] == 2:
+            return a << more, scale(b, factor, shift & 63, how, more + 1)
+        return a, b
+
+    def op_ew55(self, mode, H, W, C):
+        q = self.prec("IFM")
+        a, b = self.load("IFM", H, W, C) - sx(self.R("IFM_ZERO_POINT"), 16), None
+        if mode not in UNARY55:
+            b = self.second55(H, W, C)
+            if self.R("IFM2_BROADCAST") >> 6 & 1:
                 a, b = b, a  # operand order; OPA and OPB are the operands after it
             if mode in ("ADD", "SUB"):
-                op_, om = self.r.get("IFM_SCALE|OPA_SCALE", (0, 1))
-                _, bm = self.r.get("IFM2_SCALE|OPB_SCALE", (0, 1))
-                fix = 19 if q["size"] == 1 else 14
-                rm = {0: 0, 1: 4, 2: 1}[q["rnd55"]]
-                self.kinds.add("EWSCALE%d" % q["mode"])
-                if q["mode"] and not op_ & 63 and om < 1 << 15:
-                    self.faults.append(
-                        "ADD/SUB: 32-bit operand scaling with two integer factors (%d, %d)"
-                        % (om, bm)
-                    )
-                if q["mode"] == 3:
-                    pass
-                elif q["mode"] == 0:
-                    a = a * (om & 0xFFFF)
-                    b = b * (bm & 0xFFFF)
-                elif q["mode"] == 1:
-                    a = scale(a, om, op_ & 63, rm, fix + 1)
-                    b = b << fix
-                else:
-                    b = scale(b, om, op_ & 63, rm, fix + 1)
-                    a = a << fix
-        rm = {0: 0, 1: 4, 2: 1}[self.prec("OFM")["rnd55"]]
-        if mode == "SHR" and rm == 0:
+                a, b = self.scaled55(a, b)
+        how = ROUNDINGS55[self.prec("OFM")["rnd55"]]
+        if mode == "SHR" and how == 0:
             self.faults.append("SHR with rounding mode 0")
-        if mode == "ADD":
-            v = a + b
-        elif mode == "SUB":
-            v = a - b
-        elif mode == "MUL":
-            v = O(a) * O(b) if q["size"] == 4 else a * b
-        elif mode == "MIN":
-            v = np.minimum(a, b)
-            scaled = False
-        elif mode == "MAX":
-            v = np.maximum(a, b)
-            scaled = False
-        elif mode == "ABS":
-            v = np.abs(a)
-        elif mode == "CLZ":
-            v = vmap(lambda x: 32 - (int(x) & 0xFFFFFFFF).bit_length(), a)
-            scaled = False
-        elif mode == "SHL":
-            v = vmap(lambda x, y: sx(int(x) << min(int(y), 63), 32), O(a), O(b))
-            scaled = False
-        elif mode == "SHR":
-            v = vmap(lambda x, y: scale1(int(x), 1, min(int(y), 63), rm), O(a), O(b))
-            scaled = False
-        else:
+        if mode not in FUNCTIONS55:
             raise NotImplementedError(mode)
-        self.store(
-            self.finish(v, mul=1 if mode == "MUL" and q["size"] == 4 else None, do_scale=scaled)
-        )  # a 32-bit product takes the multiplier's place
+        v = FUNCTIONS55[mode](O(a) if mode == "MUL" and q["size"] == 4 else a, O(b) if mode == "MUL" and q["size"] == 4 else b, how)
+        product = 1 if mode == "MUL" and q["size"] == 4 else None  # a 32-bit product takes the multiplier's place
+        self.store(self.finish(v, mul=product, do_scale=mode in ("ADD", "SUB", "MUL", "ABS")))
 
     def op_ew(self, p):
         mode = EW[p & 63]

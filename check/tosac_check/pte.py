@@ -13,7 +13,8 @@ from .stream import require
 
 ETHOSU = "EthosUBackend"
 HEADER = 64  # bytes in which the extended header is looked for
-TENSOR = 5  # of the union of values
+INT, DOUBLE, TENSOR = 2, 4, 5  # of the union of values
+QUANTIZE, DEQUANTIZE = "quantized_decomposed::quantize_per_tensor", "quantized_decomposed::dequantize_per_tensor"
 TENSOR_LIST, OPTIONAL_LIST, INT_LIST = 10, 11, 7
 KERNEL, DELEGATE, MOVE, JUMP, FREE = 1, 2, 3, 4, 5
 SIZES = {0: 1, 1: 1, 2: 2, 3: 4, 4: 8, 5: 2, 6: 4, 7: 8, 11: 1, 12: 1, 13: 1, 14: 4, 15: 2, 27: 2, 28: 4, 29: 8}
@@ -24,6 +25,7 @@ class Region(NamedTuple):
     program: dict
     inputs: list  # of the call: (bytes of an element, elements)
     outputs: list
+    scales: dict = {}  # by ("input" or "output", its number): scale and zero point that the caller converts with
 
 
 class Tensor(NamedTuple):
@@ -113,6 +115,22 @@ class Method:
             return [self.index(k) for k in table.vector(0, "i") if k >= 0]
         return []
 
+    def number(self, i: int):
+        """Of a value that is an integer or a real number."""
+        tag, table = self.values[i]
+        return table.scalar(0, "q") if tag == INT else table.scalar(0, "d") if tag == DOUBLE else None
+
+    def conversions(self, call: int, args: list[int], n: int) -> dict:
+        """Scale and zero point by which what a delegate takes is quantized, and what it gives is dequantized."""
+        found = {}
+        for at, (kind, callee, values) in enumerate(self.steps):
+            name = self.operators[callee].text(0) if kind == KERNEL else ""
+            if name == QUANTIZE and at < call and values[-1] in args[:n]:
+                found["input", args.index(values[-1])] = (self.number(values[1]), self.number(values[2]))
+            if name == DEQUANTIZE and at > call and values[0] in args[n:]:
+                found["output", args.index(values[0], n) - n] = (self.number(values[1]), self.number(values[2]))
+        return found
+
     def check_memory(self) -> int:
         """Every planned tensor, from the first to the last step that names it; tensors at one address are one (views)."""
         require(bool(self.memory) and self.memory[0] == 0, "the sizes of memories do not begin with an empty one")
@@ -180,7 +198,7 @@ def read(data: bytes) -> tuple[list[Region], dict]:
         seen["steps"] += len(method.steps)
         seen["pairs"] += max(pairs, 0)
         seen["branches"] += pairs < 0
-        for kind, callee, args in method.steps:
+        for at, (kind, callee, args) in enumerate(method.steps):
             delegate = method.delegates[callee] if kind == DELEGATE else None
             if not delegate:
                 continue
@@ -192,5 +210,5 @@ def read(data: bytes) -> tuple[list[Region], dict]:
             require(len(args) == n + len(payload["output_elem_size"]), "a delegate is called with another number of tensors than it takes")
             require(all(i in method.tensors for i in args), "a delegate is given what is no tensor")
             ports = [(method.tensors[i].each, method.tensors[i].elements) for i in args]
-            regions.append(Region(f"{method.name} {len(regions)}", payload, ports[:n], ports[n:]))
+            regions.append(Region(f"{method.name} {len(regions)}", payload, ports[:n], ports[n:], method.conversions(at, args, n)))
     return regions, seen

@@ -26,6 +26,7 @@ class Tensor(NamedTuple):
     data: bytes
     variable: bool
     at: int  # -1: not planned
+    scale: tuple | None  # and zero point, where there is one of each
 
     @property
     def bytes(self) -> int:
@@ -61,7 +62,10 @@ def tensors_of(model: Table, graph: Table) -> list[Tensor]:
         kind, buffer = row.scalar(1, "b"), row.scalar(2, "I")
         require(kind in SIZES, f"a tensor of type {kind}")
         require(buffer < len(buffers), "a tensor's buffer is not there")
-        t = Tensor(row.text(3), row.vector(0, "i"), SIZES[kind], buffers[buffer], bool(row.scalar(5, "?")), place)
+        q = row.table(4)
+        scales, zeros = (q.vector(2, "f"), q.vector(3, "q")) if q else ([], [])
+        scale = (scales[0], zeros[0]) if len(scales) == len(zeros) == 1 else None
+        t = Tensor(row.text(3), row.vector(0, "i"), SIZES[kind], buffers[buffer], bool(row.scalar(5, "?")), place, scale)
         require(all(d >= 0 for d in t.dims), f"'{t.name}' has an extent below 0")
         require(not t.data or len(t.data) == t.bytes, f"'{t.name}' has data of another size")
         found.append(t)
@@ -101,7 +105,8 @@ def region_of(tensors: list[Tensor], takes: list[int], gives: list[int], number:
         program |= {f"{kind}_shape": [t.dims for t in ports], f"{kind}_elem_size": [t.each for t in ports],
                     f"{kind}_region": [1] * len(ports), f"{kind}_offset": [t.at - scratch.at for t in ports]}
     each = lambda ids: [(tensors[i].each, tensors[i].elements) for i in ids]
-    return Region(f"operator {number}", program, each(takes[4:]), each(gives))
+    scales = {(kind, k): tensors[i].scale for kind, ids in (("input", takes[4:]), ("output", gives)) for k, i in enumerate(ids) if tensors[i].scale}
+    return Region(f"operator {number}", program, each(takes[4:]), each(gives), scales)
 
 
 def codes_of(model: Table) -> list[tuple[int, str]]:

@@ -10,8 +10,8 @@ from .stream import require
 
 TYPE = r'\w+\[[\d,]*\](?: q\([^)]*\))?'
 INPUT = re.compile(rf'(%\d+)(?: "((?:[^"\\]|\\.)*)")?: ({TYPE})')
-NODE = re.compile(rf'^  (%\d+)(?: "((?:[^"\\]|\\.)*)")? = (\w+) .*? : ({TYPE})(?: loc\(.*)?$', re.M)
-MANY = re.compile(rf'^  ((?:%\d+(?: "(?:[^"\\]|\\.)*")?(?:, )?)+) = \w+ .*? : \(?({TYPE}(?:, {TYPE})+)\)?(?: loc\(.*)?$', re.M)
+NODE = re.compile(rf'^  (%\d+)(?: "((?:[^"\\]|\\.)*)")? = ([\w.]+) .*? : ({TYPE})(?: loc\(.*)?$', re.M)
+MANY = re.compile(rf'^  ((?:%\d+(?: "(?:[^"\\]|\\.)*")?(?:, )?)+) = [\w.]+ .*? : \(?({TYPE}(?:, {TYPE})+)\)?(?: loc\(.*)?$', re.M)
 BYTES = {"bool": 1, "i4": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "f32": 4, "f16": 2, "bf16": 2, "i48": 8, "i64": 8, "u64": 8, "f64": 8, "c64": 8}
 ENDS = {"i4": (-8, 7), "i8": (-128, 127), "u8": (0, 255), "i16": (-32768, 32767), "u16": (0, 65535), "i32": (-(1 << 31), (1 << 31) - 1)}
 
@@ -44,6 +44,12 @@ def range_of(text: str) -> tuple[float, float] | None:
         return None
     lo, hi = (int(found[3]), int(found[4])) if found[3] else ENDS[t.dtype]
     return float(found[1]) * (lo - int(found[2])), float(found[1]) * (hi - int(found[2]))
+
+
+def scale_of(t: Type) -> tuple[float, int] | None:
+    """Scale and zero point of a type that has one of each."""
+    found = re.match(r"([-+.e\d]+):(-?\d+)", t.quant)
+    return (float(found[1]), int(found[2])) if found else None
 
 
 class Program:

@@ -11,6 +11,26 @@ from .stream import POOL, require, sx
 from .weights import fwd_decode, mlw_decode, order_u55, order_u85
 
 
+#: registers of each core's weight stream: where, and how long
+WEIGHTS = (
+    ("WEIGHT_BASE", "WEIGHT_LENGTH"),
+    ("WEIGHT1_BASE", "WEIGHT1_LENGTH"),
+    ("WEIGHT2_BASE|SCALE1_BASE", "WEIGHT2_LENGTH|SCALE1_LENGTH"),
+    ("WEIGHT3_BASE", "WEIGHT3_LENGTH"),
+)
+WEIGHT_REGISTERS = ("WEIGHT_BASE", "WEIGHT_LENGTH", "WEIGHT_REGION", "OFM_BLK_DEPTH_M1", "WEIGHT_FORMAT")
+
+#: U85: height and width of a microblock by ACC_FORMAT, and its depth by those and the number of multipliers
+MICROBLOCKS = {0: (1, 1), 1: (1, 2), 2: (1, 4), 3: (2, 2), 4: (2, 4), 5: (4, 4)}
+DEPTHS = {
+    128: {(1, 2): 8, (1, 1): 16},
+    256: {(1, 2): 16, (1, 4): 8, (2, 2): 8},
+    512: {(2, 2): 16, (1, 4): 16},
+    1024: {(2, 2): 32, (1, 4): 32, (2, 4): 16},
+    2048: {(2, 2): 64, (1, 4): 64, (4, 4): 16},
+}
+
+
 class Windows(OutputStage):
     def ofm_dims(self):
         return self.R("OFM_HEIGHT_M1") + 1, self.R("OFM_WIDTH_M1") + 1, self.R("OFM_DEPTH_M1") + 1
@@ -121,119 +141,71 @@ class Windows(OutputStage):
                 )
         return out
 
-    def weights(self, OC, kh, kw, IC, mode, bits, d, s):
-        for nb, nl in (("WEIGHT_BASE", "WEIGHT_LENGTH"), ("WEIGHT1_BASE", "WEIGHT1_LENGTH"))[
-            : self.cores
-        ]:
-            ln = self.r.get(nl, (0, 0))[1]
-            ba = self.A(nb)
-            if ln:
-                self.cur.append((self.R("WEIGHT_REGION") & 7, ba, ba + ln, "r"))
-            if ln and (ba % 16 or ln % 16):
+    def check_streams(self):
+        """Bounds and alignment of each core's weight stream."""
+        for name in WEIGHTS[: min(self.cores, 2)]:
+            at, size = self.A(name[0]), self.r.get(name[1], (0, 0))[1]
+            if not size:
+                continue
+            region = self.R("WEIGHT_REGION") & 7
+            self.cur.append((region, at, at + size, "r"))
+            if at % 16 or size % 16:
                 self.faults.append("weight base or length not a multiple of 16")
-            if ln and ba + ln > len(self.mem[self.R("WEIGHT_REGION") & 7]):
+            if at + size > len(self.mem[region]):
                 self.faults.append("weights out of region")
-        key = (
-            tuple(
-                self.r.get(k)
-                for k in (
-                    "WEIGHT_BASE",
-                    "WEIGHT_LENGTH",
-                    "WEIGHT_REGION",
-                    "OFM_BLK_DEPTH_M1",
-                    "WEIGHT_FORMAT",
-                )
-            ),
-            OC,
-            kh,
-            kw,
-            IC,
-            mode,
-            bits,
-        )
+
+    def order55(self, OC, kh, kw, IC, mode, bits, d, core):
+        """Places of the weights of one core, in the order of its stream."""
+        n_oc = (OC + self.cores - 1 - core) // self.cores
+        blk = self.R("OFM_BLK_DEPTH_M1") + 1
+        order = list(order_u55(n_oc, kh, kw, IC, blk, mode, bits, d, self.ublk[2], 8, self.cores, core))
+        return [g and (g[0] * self.cores + core,) + g[1:] for g in order] if self.cores > 1 else order
+
+    def order85(self, OC, kh, kw, IC, mode, bits, d, s, core):
+        """The same; in the fast format one stream has the cores' sequences by turns."""
+        fmt = self.R("WEIGHT_FORMAT")
+        sparse = fmt >> 4 & 1
+        oud = DEPTHS[self.macs][MICROBLOCKS[self.R("ACC_FORMAT") >> 8 & 7]]
+        ibd = 16 if mode == "part" else 32 if self.macs in (128, 256) and oud == 16 and not sparse else 128 if sparse and bits == 8 else 64
+        rest = (self.R("OFM_BLK_DEPTH_M1") + 1, ibd, mode, bits, d, s, oud, self.macs, sparse, self.cores)
+        of = lambda which: list(order_u85(OC, kh, kw, IC, *rest, which))
+        if not fmt & 1 or self.cores == 1:
+            return of(core)
+        part = mode == "part"
+        iud = 8 if part and bits == 16 and not sparse else ibd
+        turn = oud * iud * ((5 if bits == 8 and not sparse else 10) if part else 1) // self.cores
+        each = [of(which) for which in range(self.cores)]
+        return [place for i in range(0, max(map(len, each)), turn) for one in each for place in one[i : i + turn]]
+
+    def core_weights(self, order, data):
+        """Places and values; what fills a block up is zero."""
+        fast = self.u85 and self.R("WEIGHT_FORMAT") & 1
+        values = fwd_decode(data, len(order)) if fast else mlw_decode(data)
+        require(len(values) >= len(order), f"weights: {len(values)} decoded, {len(order)} needed")
+        require(not any(values[len(order) :]), "a weight past the kernel's is not zero")
+        values = np.array(values[: len(order)], np.int64)
+        places = np.array([(-1, 0, 0, 0) if x is None else x for x in order], np.int64).reshape(-1, 4)
+        between = places[:, 0] < 0
+        require(not values[between].any(), "a weight between the kernel's is not zero")
+        return places[~between], values[~between]
+
+    def weights(self, OC, kh, kw, IC, mode, bits, d, s):
+        self.check_streams()
+        registers = tuple(self.r.get(k) for k in WEIGHT_REGISTERS)
+        key = (registers, OC, kh, kw, IC, mode, bits)
         if self.R("WEIGHT_REGION") == 0 and key in self.wcache:
             return self.wcache[key]
         w = np.zeros((OC, kh, kw, IC), np.int64)
-        blk = self.R("OFM_BLK_DEPTH_M1") + 1
+        memory = self.mem[self.R("WEIGHT_REGION") & 7]
         for core in range(self.cores):
-            nm = "WEIGHT" if core == 0 else "WEIGHT%d" % core
-            if core == 2:
-                nm = "WEIGHT2|SCALE1"
-            names = {
-                "WEIGHT": ("WEIGHT_BASE", "WEIGHT_LENGTH"),
-                "WEIGHT1": ("WEIGHT1_BASE", "WEIGHT1_LENGTH"),
-                "WEIGHT2|SCALE1": ("WEIGHT2_BASE|SCALE1_BASE", "WEIGHT2_LENGTH|SCALE1_LENGTH"),
-                "WEIGHT3": ("WEIGHT3_BASE", "WEIGHT3_LENGTH"),
-            }[nm]
-            base = self.A(names[0])
-            n = self.r.get(names[1], (0, 0))[1]
-            if n == 0:
+            base, size = WEIGHTS[core]
+            n = self.r.get(size, (0, 0))[1]
+            if not n:
                 continue
-            data = bytes(self.mem[self.R("WEIGHT_REGION") & 7][base : base + n])
-            if self.u85:
-                mb = self.R("ACC_FORMAT") >> 8 & 7
-                hw = {0: (1, 1), 1: (1, 2), 2: (1, 4), 3: (2, 2), 4: (2, 4), 5: (4, 4)}[mb]
-                oud = {
-                    128: {(1, 2): 8, (1, 1): 16},
-                    256: {(1, 2): 16, (1, 4): 8, (2, 2): 8},
-                    512: {(2, 2): 16, (1, 4): 16},
-                    1024: {(2, 2): 32, (1, 4): 32, (2, 4): 16},
-                    2048: {(2, 2): 64, (1, 4): 64, (4, 4): 16},
-                }[self.macs][hw]
-                fmt = self.R("WEIGHT_FORMAT")
-                sparse = fmt >> 4 & 1
-                ibd = (
-                    16
-                    if mode == "part"
-                    else (
-                        32
-                        if self.macs in (128, 256) and oud == 16 and not sparse
-                        else (128 if sparse and bits == 8 else 64)
-                    )
-                )
-                def order(which):
-                    rest = (blk, ibd, mode, bits, d, s, oud, self.macs, sparse, self.cores, which)
-                    return list(order_u85(OC, kh, kw, IC, *rest))
-
-                gen = order(core)
-                if (
-                    fmt & 1 and self.cores > 1
-                ):  # fast format: one stream, the cores' sequences interleaved in weight blocks
-                    part = mode == "part"
-                    iud = 8 if part and bits == 16 and not sparse else ibd
-                    n_ = (
-                        oud
-                        * iud
-                        * ((5 if bits == 8 and not sparse else 10) if part else 1)
-                        // self.cores
-                    )
-                    g = [gen] + [order(c) for c in range(1, self.cores)]
-                    gen = [
-                        x
-                        for i in range(0, max(map(len, g)), n_)
-                        for gg in g
-                        for x in gg[i : i + n_]
-                    ]
-                ws = fwd_decode(data, len(gen)) if fmt & 1 else mlw_decode(data)
-            else:
-                n_oc = (OC + self.cores - 1 - core) // self.cores
-                gen = list(
-                    order_u55(
-                        n_oc, kh, kw, IC, blk, mode, bits, d, self.ublk[2], 8, self.cores, core
-                    )
-                )
-                if self.cores > 1:
-                    gen = [g and (g[0] * self.cores + core,) + g[1:] for g in gen]
-                ws = mlw_decode(data)
-            if len(ws) != len(gen):
-                self.note = "weights: decoded %d, order has %d" % (len(ws), len(gen))
-            require(len(ws) >= len(gen), "weights: %d decoded, %d needed" % (len(ws), len(gen)))
-            ws = np.array(ws[: len(gen)] + [0] * 0, np.int64)
-            g = np.array([(-1, 0, 0, 0) if x is None else x for x in gen], np.int64).reshape(-1, 4)
-            pad = g[:, 0] < 0
-            require(not ws[pad].any(), "a weight between the kernel's is not zero")
-            g = g[~pad]
-            w[g[:, 0], g[:, 1], g[:, 2], g[:, 3]] = ws[~pad]
+            data = bytes(memory[self.A(base) : self.A(base) + n])
+            order = self.order85(OC, kh, kw, IC, mode, bits, d, s, core) if self.u85 else self.order55(OC, kh, kw, IC, mode, bits, d, core)
+            places, values = self.core_weights(order, data)
+            w[places[:, 0], places[:, 1], places[:, 2], places[:, 3]] = values
         self.wcache[key] = w
         return w
 

@@ -22,45 +22,62 @@ static const uint32_t round_word[ROUNDS] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-static uint32_t turn(uint32_t x, int by)
+static inline uint32_t turn(uint32_t x, int by)
 {
     return x >> by | x << (32 - by);
 }
 
-static void take_block(state *s)
+/* One round; the words are named anew by the caller instead of moved. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) +       \
+                       round_word[i] + w[i];                                                       \
+        d += one;                                                                                  \
+        h = one + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));        \
+    } while (0)
+
+static void take_block(state *s, const uint8_t *block)
 {
-    uint32_t w[ROUNDS], v[WORDS];
+    uint32_t w[ROUNDS], *v = s->h;
+    uint32_t a = v[0], b = v[1], c = v[2], d = v[3], e = v[4], f = v[5], g = v[6], h = v[7];
     for (int i = 0; i < 16; i++) {
-        const uint8_t *p = s->block + 4 * i;
+        const uint8_t *p = block + 4 * i;
         w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
     }
     for (int i = 16; i < ROUNDS; i++)
         w[i] = w[i - 16] + w[i - 7] +
                (turn(w[i - 15], 7) ^ turn(w[i - 15], 18) ^ w[i - 15] >> 3) +
                (turn(w[i - 2], 17) ^ turn(w[i - 2], 19) ^ w[i - 2] >> 10);
-    memcpy(v, s->h, sizeof v);
-    for (int i = 0; i < ROUNDS; i++) {
-        uint32_t e = v[4], a = v[0];
-        uint32_t one = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
-                       round_word[i] + w[i];
-        uint32_t two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) +
-                       ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, (WORDS - 1) * sizeof *v);
-        v[4] += one;
-        v[0] = one + two;
+    for (int i = 0; i < ROUNDS; i += WORDS) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < WORDS; i++)
-        s->h[i] += v[i];
-    s->held = 0;
+    v[0] += a, v[1] += b, v[2] += c, v[3] += d, v[4] += e, v[5] += f, v[6] += g, v[7] += h;
 }
 
 static void take(state *s, const uint8_t *data, size_t n)
 {
     s->bytes += n;
-    for (size_t i = 0; i < n; i++) {
-        s->block[s->held++] = data[i];
-        if (s->held == BLOCK)
-            take_block(s);
+    while (n) {
+        size_t part = BLOCK - s->held < n ? BLOCK - s->held : n;
+        if (part == BLOCK) {
+            take_block(s, data);
+        } else {
+            memcpy(s->block + s->held, data, part);
+            s->held += part;
+            if (s->held == BLOCK) {
+                take_block(s, s->block);
+                s->held = 0;
+            }
+        }
+        data += part;
+        n -= part;
     }
 }
 

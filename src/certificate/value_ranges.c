@@ -2,12 +2,9 @@
 /* value_ranges.c -- see value_ranges.h.  Values are the same where their names are. */
 #include "value_ranges.h"
 
-#include <math.h>
-
 #include "../base/attempt.h"
 #include "../drive/checker.h"
 #include "../drive/road.h"
-#include "../num/load.h"
 #include "../run/plan.h"
 
 typedef struct course {
@@ -21,12 +18,11 @@ static void see(void *who, tc_val v, tc_tensor seen, const int8_t *order)
     double half = r->type->quant->scale[0] / 2;
     int64_t n = tc_type_count(seen.type);
     (void)order;
-    for (int64_t i = 0; i < n; i++) {
-        double x = ti_load_f64(seen, i);
-        r->seen[0] = fmin(r->seen[0], x);
-        r->seen[1] = fmax(r->seen[1], x);
-        r->outside += x < r->least - half || x > r->most + half;
-    }
+    const float *x = seen.data, least = (float)(r->least - half), most = (float)(r->most + half);
+    int64_t outside = 0;
+    for (int64_t i = 0; i < n; i++)
+        outside += x[i] < least || x[i] > most;
+    r->outside += outside;
     r->n += n;
 }
 
@@ -41,8 +37,7 @@ static tc_value_range range_of(const tc_value *v)
     return (tc_value_range){.name = v->name,
                             .type = v->type,
                             .least = q->scale[0] * (double)(q->lo - q->zero[0]),
-                            .most = q->scale[0] * (double)(q->hi - q->zero[0]),
-                            .seen = {INFINITY, -INFINITY}};
+                            .most = q->scale[0] * (double)(q->hi - q->zero[0])};
 }
 
 /* The typed program's ranges, in its order; of names that stand twice the last. */

@@ -9,8 +9,7 @@ typedef struct tc_value_range {
     const char *name;
     const tc_type *type;  /* in the typed program */
     double least, most;   /* what its codes stand for */
-    double seen[2];       /* the least and the greatest value of the model there */
-    int64_t n, outside;   /* elements, and those of them that no code is near: more than half a step out */
+    int64_t n, outside;   /* the model's elements, and those of them that no code is near: more than half a step out */
 } tc_value_range;
 
 /* Runs the model as it was read on samples that the written program was run on, at most TC_RANGE_SAMPLES of them

@@ -83,6 +83,21 @@ static void test_bytes(tc_ctx *ctx)
     CHECK(tc_model_get_stage(back) == TC_STAGE_LOWERED);
 }
 
+/* A certificate is of what was made last, and the same each time. */
+static void test_certificate(tc_ctx *ctx)
+{
+    tc_compiled *c = compiled_for(ctx, "TOSA-1.0+FP", NULL);
+    tc_certificate one = tc_certificate_default(), two = tc_certificate_default();
+    CHECK(tc_compiled_certificate(ctx, c, &one) == TC_USAGE); /* nothing was made */
+    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_TOSA, NULL) == TC_OK);
+    CHECK(tc_compiled_certificate(ctx, c, &one) == TC_OK && tc_compiled_certificate(ctx, c, &two) == TC_OK);
+    CHECK(one.size == sizeof one && same(one.json, two.json) && same(one.program, two.program) && same(one.samples, two.samples));
+    CHECK(one.json.size > 64 && memcmp(one.json.data, "{\n  \"certificate\": 1,", 22) == 0);
+    CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
+    CHECK(tc_compiled_certificate(ctx, c, &two) == TC_OK && !same(one.json, two.json));
+    CHECK(tc_compiled_write_certificate(ctx, c, "/nowhere/c.json") != TC_OK);
+}
+
 /* A program can be made again and again, beside other kinds of files. */
 static void test_kinds(tc_ctx *ctx)
 {
@@ -237,6 +252,7 @@ int main(void)
 {
     tc_ctx *ctx = tc_ctx_new();
     test_bytes(ctx);
+    test_certificate(ctx);
     test_kinds(ctx);
     test_what_went_where(ctx);
     test_accuracy(ctx);
