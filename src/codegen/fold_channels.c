@@ -5,12 +5,7 @@
  * 1x1 convolutions of at most 32 channels run at a quarter of the machine's speed, those of 40 at full
  * speed.  Values of 17 to 32 channels that are connected by elementwise operators (ADD, RESCALE,
  * CLAMP, TABLE) grow together: their producers get output channels with weights 0, their readers
- * input channels with weights 0.  Groups are candidates where the readers gain more than the producers
- * lose, in cycles of the machine with 256 multipliers:
- *
- *   reader, 1x1 to o channels   gains o / 4 per pixel
- *   producer of c               costs max(round16(c) / 4, c / 32 * taps * round64(i) / 8) per pixel
- *   ADD                         costs round16(c) / 4 per pixel */
+ * input channels with weights 0.  Groups that a 1x1 convolution reads are candidates. */
 #include "fold.h"
 
 #include "../num/load.h"
@@ -27,8 +22,8 @@ static tc_val group_of(tc_val *root, tc_val v)
 
 typedef struct wider {
     tc_val *root; /* by value: what it grows with; TC_NONE: it is not narrow */
-    double *gain; /* by root: cycles */
     bool *fixed;  /* by root: something reads or makes it that cannot grow */
+    bool *read;   /* by root: a 1x1 convolution reads it */
 } wider;
 
 static void unite(wider *w, tc_val a, tc_val b)
@@ -38,8 +33,8 @@ static void unite(wider *w, tc_val a, tc_val b)
     if (a == b)
         return;
     w->root[b] = a;
-    w->gain[a] += w->gain[b];
     w->fixed[a] = w->fixed[a] || w->fixed[b];
+    w->read[a] = w->read[a] || w->read[b];
 }
 
 static bool is_narrow(const tc_graph *g, tc_val v)
@@ -48,27 +43,6 @@ static bool is_narrow(const tc_graph *g, tc_val v)
     return t && !ti_is_const(g, v) && t->rank == 4 && t->dim[0] == 1 && t->dim[3] >= NARROW_LEAST &&
            t->dim[3] <= NARROW_MOST && (t->dtype == TC_i8 || t->dtype == TC_i32) &&
            tc_type_count(t) > 0;
-}
-
-bool ti_fold_has_narrow(const tc_graph *g)
-{
-    for (tc_val v = 1; v < g->n_val; v++)
-        if (g->val[v] && is_narrow(g, v))
-            return true;
-    return false;
-}
-
-/* Cycles per pixel to make c channels of `deep` elements each; round64 of what is more than 64. */
-static double cost_of(int64_t c, int64_t taps, int64_t deep)
-{
-    double write = (double)((c + 15) / 16 * 4);
-    double multiply = (double)(c * taps * (deep > 64 ? (deep + 63) / 64 * 64 : deep)) / 256;
-    return multiply > write ? multiply : write;
-}
-
-static double places(const tc_type *t)
-{
-    return (double)(t->dim[1] * t->dim[2]);
 }
 
 /* Operands of one pixel and one channel at a time: how many, from the first on. */
@@ -101,27 +75,21 @@ static bool parts_known(const tc_graph *g, const tc_node *node, int from)
 
 static void look_at_conv(wider *w, const tc_graph *g, const tc_node *node)
 {
-    const tc_type *k = ti_type_of(g, node->in[1]), *y = ti_type_of(g, node->out[0]);
+    const tc_type *k = ti_type_of(g, node->in[1]);
     bool can = parts_known(g, node, 1) && k->dtype == TC_i8;
     tc_val in = w->root[node->in[0]] ? group_of(w->root, node->in[0]) : TC_NONE;
     tc_val out = w->root[node->out[0]] ? group_of(w->root, node->out[0]) : TC_NONE;
-    int64_t taps = k->dim[1] * k->dim[2];
     if (in) {
         w->fixed[in] = w->fixed[in] || !can;
-        if (taps == 1)
-            w->gain[in] += places(y) * (double)k->dim[0] / 4;
+        w->read[in] = w->read[in] || k->dim[1] * k->dim[2] == 1;
     }
-    if (out) {
+    if (out)
         w->fixed[out] = w->fixed[out] || !can;
-        w->gain[out] -=
-            places(y) * (cost_of(WIDE, taps, k->dim[3]) - cost_of(y->dim[3], taps, k->dim[3]));
-    }
 }
 
 static void look_at_pointwise(wider *w, const tc_graph *g, const tc_node *node)
 {
     tc_val out = node->out[0];
-    const tc_type *y = ti_type_of(g, out);
     for (int i = 0; i < pointwise(node); i++) {
         tc_val in = node->in[i];
         const tc_type *x = ti_type_of(g, in);
@@ -132,13 +100,8 @@ static void look_at_pointwise(wider *w, const tc_graph *g, const tc_node *node)
         else if (w->root[out] && !ti_is_const(g, in) && x->dim[x->rank - 1] != 1)
             w->fixed[group_of(w->root, out)] = true;
     }
-    if (!w->root[out])
-        return;
-    if (!parts_known(g, node, pointwise(node)))
+    if (w->root[out] && !parts_known(g, node, pointwise(node)))
         w->fixed[group_of(w->root, out)] = true;
-    if (pointwise(node) == 2)
-        w->gain[group_of(w->root, out)] -=
-            places(y) * (cost_of(WIDE, 0, 0) - cost_of(y->dim[3], 0, 0));
 }
 
 static void look(wider *w, const tc_graph *g)
@@ -171,12 +134,18 @@ static void look(wider *w, const tc_graph *g)
             w->fixed[group_of(w->root, g->mutation[i].after)] = true;
 }
 
-static bool grows(wider *w, tc_val v)
+const tc_val *ti_fold_groups(tc_arena *arena, const tc_graph *g)
 {
-    if (!w->root[v])
-        return false;
-    v = group_of(w->root, v);
-    return !w->fixed[v] && w->gain[v] > 0;
+    wider w = {.root = tc_new_n(arena, tc_val, g->n_val),
+               .fixed = tc_new_n(arena, bool, g->n_val),
+               .read = tc_new_n(arena, bool, g->n_val)};
+    tc_val *group = tc_new_n(arena, tc_val, g->n_val);
+    look(&w, g);
+    for (tc_val v = 1; v < g->n_val; v++) {
+        tc_val root = w.root[v] ? group_of(w.root, v) : TC_NONE;
+        group[v] = root && !w.fixed[root] && w.read[root] ? root : TC_NONE;
+    }
+    return group;
 }
 
 /* ---- growing ---- */
@@ -232,12 +201,12 @@ static void grow_pointwise(tc_hw *hw, tc_graph *g, const tc_node *node, tc_val *
 }
 
 /* The node on grown values; NULL: nothing of it grows. */
-static tc_node *grown(tc_hw *hw, tc_graph *g, wider *w, const tc_node *node)
+static tc_node *grown(tc_hw *hw, tc_graph *g, const tc_node *node)
 {
     bool conv = node->op == TC_OP_tosa_conv2d;
     if (node->n_out != 1 || (!conv && !pointwise(node)))
         return NULL;
-    bool in_grows = grows(w, node->in[0]), out_grows = grows(w, node->out[0]);
+    bool in_grows = hw->grows[node->in[0]], out_grows = hw->grows[node->out[0]];
     if (!out_grows && !(conv && in_grows))
         return NULL;
     tc_val in[5];
@@ -249,25 +218,18 @@ static tc_node *grown(tc_hw *hw, tc_graph *g, wider *w, const tc_node *node)
     return ti_fold_node(hw, g, node, node->op, node->attr, node->n_in, in, node->out[0]);
 }
 
-bool ti_fold_channels(tc_hw *hw, tc_graph *g)
+void ti_fold_channels(tc_hw *hw, tc_graph *g)
 {
-    bool any = false;
     size_t n_val = g->n_val;
-    wider w = {.root = tc_new_n(hw->arena, tc_val, n_val),
-               .gain = tc_new_n(hw->arena, double, n_val),
-               .fixed = tc_new_n(hw->arena, bool, n_val)};
-    look(&w, g);
     for (size_t k = 0; k < g->n_node; k++) {
-        tc_node *node = grown(hw, g, &w, g->node[k]);
-        any = any || node;
+        tc_node *node = grown(hw, g, g->node[k]);
         g->node[k] = node ? node : g->node[k];
     }
     for (tc_val v = 1; v < n_val; v++) {
-        if (!grows(&w, v))
+        if (!hw->grows[v])
             continue;
         tc_type t = *ti_type_of(g, v);
         t.dim[3] = WIDE;
         g->val[v]->type = ti_type_make(hw->ctx, t.dtype, 4, t.dim);
     }
-    return any;
 }

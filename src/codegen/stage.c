@@ -208,9 +208,11 @@ typedef struct known_job {
 typedef struct search {
     tc_hw *hw;
     const int64_t *live; /* by step */
-    int64_t most;        /* bytes at a time */
     tc_map readers;      /* by weights: how many operations read them */
+    int64_t most;        /* bytes at a time that `path` is of; below 0: it is of none yet */
     path *path;
+    int64_t kept_most; /* the same of the best so far */
+    path *kept;
 } search;
 
 static tc_str key_of(const int16_t *const *weight)
@@ -361,11 +363,25 @@ static void extend(search *s, size_t i)
         try_way(s, i, least_of(before), q, s->most - s->live[i]);
 }
 
+/* What was priced last is the best so far, or that is what is asked for again. */
+static void swap_kept(search *s)
+{
+    path *last = s->path;
+    int64_t most = s->most;
+    s->path = s->kept;
+    s->most = s->kept_most;
+    s->kept = last;
+    s->kept_most = most;
+}
+
 /* Cycles of the cheapest way in so many bytes; which: the last operation's. */
 static double cheapest(search *s, int64_t most, int *which)
 {
+    if (s->kept_most == most)
+        swap_kept(s);
+    bool known = s->most == most;
     s->most = most;
-    for (size_t i = 0; i < s->hw->n_op; i++)
+    for (size_t i = 0; i < s->hw->n_op && !known; i++)
         extend(s, i);
     const path *end = &s->path[s->hw->n_op - 1];
     *which = least_of(end);
@@ -408,12 +424,14 @@ static int64_t bytes_that_pay(search *s, int64_t values, int64_t room, bool apar
     int64_t best = 0;
     int which;
     double least = cheapest(s, values, &which), enough = worth_it * least;
+    swap_kept(s);
     for (int64_t more = apart ? FEWEST : room / TRIES; more > 0 && more <= room;
          more += apart ? more : room / TRIES) {
         double cycles = cheapest(s, values + more, &which),
                price = cycles + cycles_of_a_byte * (double)more;
         if (cycles > enough || price >= least)
             continue;
+        swap_kept(s);
         best = more;
         least = price;
     }
@@ -477,8 +495,9 @@ void ti_hw_slices(tc_hw *hw)
         return;
     ti_hw_live(hw);
     int64_t most;
-    search s = {.hw = hw, .live = live_bytes(hw, &most)};
+    search s = {.hw = hw, .live = live_bytes(hw, &most), .most = -1, .kept_most = -1};
     s.path = tc_new_n(hw->arena, path, hw->n_op);
+    s.kept = tc_new_n(hw->arena, path, hw->n_op);
     count_readers(&s);
     set_ways(&s, cheapest_in_few(&s, most));
     cut(hw);

@@ -78,6 +78,8 @@ typedef enum tc_pt2_shows {
     TC_PT2_COPY,      /* nothing */
     TC_PT2_PART,      /* some or all of its elements, always */
     TC_PT2_RESHAPED,  /* all of them, where strides can express the new shape; or it is a copy */
+    TC_PT2_PART_SAME, /* the operand where it has the same shape, else as PART */
+    TC_PT2_RESHAPED_SAME, /* the operand where it has the same shape, else as RESHAPED */
     TC_PT2_SAME,      /* it is the operand */
     TC_PT2_ITSELF,    /* it is the operand, or a copy of another type or layout */
     TC_PT2_RESOLVED,  /* it is the operand, or a copy of one that is conjugated or negated */

@@ -323,9 +323,11 @@ static void import_hsplit(tc_pt2_node *n)
 
 const tc_pt2_row tc_pt2_move[] = {
     VIEW_ROW("view view_as _reshape_alias _unsafe_view unflatten.int squeeze squeeze.dim "
-             "squeeze.dims unsqueeze squeeze_ squeeze_.dim squeeze_.dims unsqueeze_ atleast_1d "
-             "atleast_2d atleast_3d", import_reshape, reshape, PART),
-    VIEW_ROW("reshape reshape_as ravel flatten.using_ints", import_reshape, reshape, RESHAPED),
+             "squeeze.dims unsqueeze squeeze_ squeeze_.dim squeeze_.dims unsqueeze_",
+             import_reshape, reshape, PART),
+    VIEW_ROW("atleast_1d atleast_2d atleast_3d", import_reshape, reshape, PART_SAME),
+    VIEW_ROW("reshape reshape_as ravel", import_reshape, reshape, RESHAPED),
+    VIEW_ROW("flatten.using_ints", import_reshape, reshape, RESHAPED_SAME),
     ROW("view_copy _reshape_alias_copy _reshape_copy squeeze_copy squeeze_copy.dim "
         "squeeze_copy.dims unsqueeze_copy", import_reshape, reshape, 0),
     VIEW_ROW("broadcast_tensors", import_broadcast_tensors, expand, PART),

@@ -419,6 +419,7 @@ static bool shows(tc_pt2_node *n, const tc_json *operand, tc_pt2_cell *of, const
     case TC_PT2_COPY:
         return false;
     case TC_PT2_RESHAPED:
+    case TC_PT2_RESHAPED_SAME:
         return ti_pt2_reshapes_in_place(&a, &b);
     case TC_PT2_ITSELF:
         return is_identity(n->m.g, of->val, r->cell->val) && !ti_pt2_bool(n, "copy", false) &&
@@ -473,20 +474,10 @@ static void follow(tc_pt2_node *n, tc_pt2_cell *of, tc_pt2_cell *cell)
     cell->step = all;
 }
 
-static bool is_operand(tc_pt2_shows shows)
+static bool is_operand(tc_pt2_shows shows, bool same_layout)
 {
-    return shows == TC_PT2_SAME || shows == TC_PT2_ITSELF || shows == TC_PT2_RESOLVED;
-}
-
-/* Operators that give the operand itself, no view of it, where they leave its shape. */
-static bool is_operand_unchanged(const tc_pt2_node *n)
-{
-    static const char *const name[] = {"aten.atleast_1d.", "aten.atleast_2d.", "aten.atleast_3d.",
-                                       "aten.real.", "aten.flatten."};
-    for (size_t i = 0; i < TC_COUNT(name); i++)
-        if (strstr(n->target, name[i]))
-            return true;
-    return false;
+    bool where_same = shows == TC_PT2_PART_SAME || shows == TC_PT2_RESHAPED_SAME;
+    return (where_same && same_layout) || shows == TC_PT2_SAME || shows == TC_PT2_ITSELF || shows == TC_PT2_RESOLVED;
 }
 
 /* "aten.t_.default": the tensor itself takes the view's shape, under every name that it has.  One that
@@ -520,7 +511,7 @@ void ti_pt2_share(tc_pt2_node *n)
         tc_pt2_cell *of = r->cell ? ti_pt2_cell_of(n, operand) : NULL;
         if (of && of != r->cell && shows(n, operand, of, r)) {
             bool other = !has_same_layout(n, operand, of, r);
-            if (is_operand(n->row->shows) || (!other && is_operand_unchanged(n)))
+            if (is_operand(n->row->shows, !other))
                 ti_pt2_bind_cell(n, i, of);
             else
                 follow(n, of, r->cell);
