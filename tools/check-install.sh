@@ -58,7 +58,7 @@ completions() {
     # shellcheck disable=SC2016
     bash -c '. "$0"; COMP_WORDS=(tosac compile --cal); COMP_CWORD=2; _tosac; [ "${COMPREPLY[*]}" = --calib ]' \
         "$share/bash-completion/completions/tosac" || return 1
-    completes 'compile -t ethos-u85-2' ethos-u85-256 && completes 'compile --board = nucleo-h7' nucleo-h743zi &&
+    completes 'compile -t ethos-u85-25' ethos-u85-256 && completes 'compile --board = nucleo-h7' nucleo-h743zi &&
         completes 'profile -q a16' 'a16w4 a16w8' && completes 'compile --emit tf' tflite || return 1
     if command -v zsh >/dev/null; then zsh -n "$share/zsh/site-functions/_tosac" || return 1; fi
     if command -v fish >/dev/null; then fish -n "$share/fish/vendor_completions.d/tosac.fish" || return 1; fi
