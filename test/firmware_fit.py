@@ -55,7 +55,7 @@ FAULTS = (
     ("vela.bin", "linux-6.19", ["-t", "ethos-u85-256"], "registers", "IFM2_BASE"),
     ("slow.bin", "linux-6.19", ["--board", "{work}/slow.ini"], "hang", "the longest command is expected to take"),
 )
-MISTAKES = (("tflmicro", "no firmware that is known"), ("tflm,arena=much", "no number of bytes"), ("tflm,color=red", "can be said"))
+MISTAKES = (("tflmicro", "no firmware that is known"), ("tflm,arena=much", "not a number of bytes"), ("tflm,color=red", "can be said"))
 
 
 def run(*command):

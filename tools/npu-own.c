@@ -204,6 +204,21 @@ static void show_each(const tc_npu_stream_cost *cost)
     }
 }
 
+/* Rows that are copied with a stride, of which the driver counts up to twice the bytes, and operations that
+ * fill accumulators alone, for which it takes the output's place from the operation before. */
+static bool counts_for_more(const tc_npu_program *p)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op))
+        if ((ti_npu_is_kernel(op.kind) && !op.acc_output) ||
+            (op.kind == TC_NPU_KIND_DMA &&
+             (op.dma.rows != 1 || op.dma.planes != 1 || op.dma.src_indexed || op.dma.dst_indexed)))
+            return true;
+    return false;
+}
+
 /* Whether Linux's driver takes the stream (U65 and U85), with regions as large as the program says, in
  * whole pages and at least one.  U65 reverses by negative strides, which it reads as long ones. */
 static bool taken_by_linux(tc_ctx *ctx, const tc_npu_program *p, const char **why)
@@ -220,6 +235,8 @@ static bool taken_by_linux(tc_ctx *ctx, const tc_npu_program *p, const char **wh
         int64_t bytes = ti_npu_region_bytes(p, r);
         if (p->machine->product == TC_U65 && extent.bytes[r] >= reversing)
             how.reversed++;
+        else if (counts_for_more(p))
+            continue;
         else if (extent.bytes[r] > page && extent.bytes[r] > ((uint64_t)bytes + page - 1) / page * page)
             *why = ti_text_format(&ctx->arena,
                                   "LINUX takes region %d to be of %" PRIu64 " bytes, and it has %" PRId64,

@@ -284,7 +284,7 @@ static tc_status check_sizes(facts *f)
     const char *const size[] = {f->arena, f->method, f->temporary, f->sram};
     for (size_t i = 0; i < TC_COUNT(size); i++)
         if (size[i] && bytes_of(size[i]) < 0)
-            return ti_usage(f->ctx, "'%s' is no number of bytes: 200000, 200K, 2M", size[i]);
+            return ti_usage(f->ctx, "'%s' is not a number of bytes: 200000, 200K, 2M", size[i]);
     return TC_OK;
 }
 
