@@ -331,7 +331,7 @@ queue_judges() {
     fi
     later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage build/tosac
     [ "$mode" = quick ] || later "logarithms and roots of 32 bits, every machine" "$python" test/wide_functions.py build/tosac
-    later "certificates and their files before tosac_check" "$python" test/certified.py build/tosac --damage $([ "$mode" = long ] && echo "20 --zoo $shared/zoo" || echo 2)
+    later "certificates and their files before tosac_check" "$python" test/certified.py build/tosac --damage $([ "$mode" = long ] && echo "9 --zoo $shared/zoo" || echo 1)
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf
     later "VGF shaders, judged" shaders_judged $shaders

@@ -92,7 +92,7 @@ static void test_certificate(tc_ctx *ctx)
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_TOSA, NULL) == TC_OK);
     CHECK(tc_compiled_certificate(ctx, c, &one) == TC_OK && tc_compiled_certificate(ctx, c, &two) == TC_OK);
     CHECK(one.size == sizeof one && same(one.json, two.json) && same(one.program, two.program) && same(one.samples, two.samples));
-    CHECK(one.json.size > 64 && memcmp(one.json.data, "{\n  \"certificate\": 1,", 22) == 0);
+    CHECK(one.json.size > 64 && memcmp(one.json.data, "{\n  \"certificate\": 1,", 21) == 0);
     CHECK(tc_compiled_make(ctx, c, TC_OUTPUT_PTE, NULL) == TC_OK);
     CHECK(tc_compiled_certificate(ctx, c, &two) == TC_OK && !same(one.json, two.json));
     CHECK(tc_compiled_write_certificate(ctx, c, "/nowhere/c.json") != TC_OK);
