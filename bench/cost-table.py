@@ -59,7 +59,7 @@ def cost_row(name, machine, p, guessed):
 def compiled(tosac, folder, machine, *more):
     with tempfile.TemporaryDirectory() as work:
         done = call([tosac, "compile", os.path.join(folder, "model.pt2"), "-t", machine, "--calib", data_of(folder), "-o", os.path.join(work, "m.pte"), *more], 600)
-    found = re.search(r"own back end: (\d+) cycles, (\d+) KiB", done.stdout + done.stderr) if done else None
+    found = re.search(r"(\d+) cycles, (\d+) KiB", done.stdout + done.stderr) if done else None
     return (int(found[1]), int(found[2])) if found else None
 
 

@@ -27,7 +27,7 @@ static tc_status show_cost(cli *c, tc_compiled *compiled)
     tc_profile_get_info(profile, &info);
     if (info.instructions > 0)
         return TC_OK;
-    printf("total of the own back end: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n", cycles,
+    printf("total: %.0f cycles; the parts add up to %.0f (%+.2f %%)\n", cycles,
            info.total.cycles, cycles > 0 ? 100 * (info.total.cycles / cycles - 1) : 0);
     return TC_OK;
 }
