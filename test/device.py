@@ -65,8 +65,8 @@ def results(folder):
     return {name: numpy.load(f"{folder}/{name}") for name in sorted(os.listdir(folder))}
 
 
-def same(build, work, name, model, calib, data, machine, options=()):
-    program = compiled(build, work, name, model, calib, machine, options=options)
+def same(build, work, name, model, calib, data, machine):
+    program = compiled(build, work, name, model, calib, machine)
     folders = [f"{work}/{name}-{machine}-{where}" for where in ("here", "there")]
     log = f"{work}/{name}-{machine}.log"
     for folder, accel, more in ((folders[0], None, ()), (folders[1], machine, ("--device", "first"))):
@@ -129,7 +129,7 @@ def zoo(build, work):
             skipped += 1
             continue
         for machine in ("ethos-u65-256", "ethos-u85-256"):
-            same(build, work, name, f"{at}/model.pt2", f"{at}/calib.npz", "random:3", machine, ("--all-samples",))
+            same(build, work, name, f"{at}/model.pt2", f"{at}/calib.npz", "random:3", machine)
 
 
 def main():

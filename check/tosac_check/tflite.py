@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import NamedTuple
 
@@ -34,10 +35,7 @@ class Tensor(NamedTuple):
 
     @property
     def elements(self) -> int:
-        n = 1
-        for d in self.dims:
-            n *= d
-        return n
+        return math.prod(self.dims)
 
 
 def plan_of(model: Table, buffers: list[bytes], n: int) -> list[int]:
