@@ -51,10 +51,10 @@ def command(build, *args, accel=None, log=None):
     return subprocess.run([str(a) for a in args], capture_output=True, text=True, env=env, timeout=600, check=False)
 
 
-def compiled(build, work, name, model, calib, machine, kind="pte", options=()):
+def compiled(build, work, name, model, calib, machine, kind="pte"):
     out = f"{work}/{name}-{machine}.{kind}"
     if not os.path.exists(out):
-        done = command(build, f"{build}/tosac", "compile", model, "-t", machine, "--calib", calib, "--no-execute", *options,
+        done = command(build, f"{build}/tosac", "compile", model, "-t", machine, "--calib", calib, "--no-execute",
                        *(["--emit", "stream"] if kind == "bin" else []), "-o", out)
         if done.returncode:
             raise RuntimeError(f"{name} {machine}: {done.stderr}")
