@@ -496,10 +496,12 @@ void ti_hw_slices(tc_hw *hw)
     ti_hw_live(hw);
     int64_t most;
     search s = {.hw = hw, .live = live_bytes(hw, &most), .most = -1, .kept_most = -1};
+    tc_mark mark = ti_arena_mark(hw->arena);
     s.path = tc_new_n(hw->arena, path, hw->n_op);
     s.kept = tc_new_n(hw->arena, path, hw->n_op);
     count_readers(&s);
     set_ways(&s, cheapest_in_few(&s, most));
+    ti_arena_rewind(hw->arena, mark);
     cut(hw);
 }
 
