@@ -133,7 +133,7 @@ class Memory:
             return self.chain[self.R(pre + "_REGION") & 7][:H, :W, :C]
         a = self.addr(pre, H, W, C, q["size"], q["fmt"] == 1)
         m = np.frombuffer(bytes(self.mem[self.R(pre + "_REGION") & 7]), np.uint8)
-        self.cur.append((self.R(pre + "_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "r"))
+        self.cur.append((self.R(pre + "_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "r", a, q["size"]))
         if q["fmt"] == 1 and any(self.A(pre + "_BASE%d" % i) % 16 for i in range(4)):
             self.faults.append(pre + " NHCWB16 base not 16-aligned")
         if a.size and (a.min() < 0 or a.max() + q["size"] > len(m)):
@@ -182,7 +182,7 @@ class Memory:
                 H, W, C = val.shape
         a = self.addr("OFM", H, W, C, q["size"], q["fmt"] == 1)
         reg = self.mem[self.R("OFM_REGION") & 7]
-        self.cur.append((self.R("OFM_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "w"))
+        self.cur.append((self.R("OFM_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "w", a, q["size"]))
         if self.R("OFM_REGION") & 7 == 0:
             self.faults.append("write to the read-only region")
         if a.size and (a.min() < 0 or a.max() + q["size"] > len(reg)):

@@ -67,6 +67,8 @@ class Npu(Elements):
             self.r[name] = (p, data)
             return at + 2
         self.kinds.add("BRANCH")
+        if self.okern or self.odma:
+            self.faults.append("a branch is taken while an operation or a DMA may still run")
         return data // 4 if not p & 1 or self.branch_flag() else at + 2
 
     def short(self, name, p):
