@@ -204,15 +204,24 @@ static void show_each(const tc_npu_stream_cost *cost)
     }
 }
 
-/* Rows that are copied with a stride, of which the driver counts up to twice the bytes, and operations that
- * fill accumulators alone, for which it takes the output's place from the operation before. */
+static bool is_wide_bricks(const tc_npu_map *m)
+{
+    return m->used && m->format == TC_NHCWB16 && m->bytes > 1;
+}
+
+/* Rows that are copied with a stride, of which the driver counts up to twice the bytes, operations that fill
+ * accumulators alone, for which it takes the output's place from the operation before, inputs that are read
+ * upscaled, which it takes to be of the upscaled size, and wide operands in bricks, whose bytes an element it
+ * reads where an output has them. */
 static bool counts_for_more(const tc_npu_program *p)
 {
     tc_npu_walk walk;
     tc_npu_op op;
     ti_npu_walk_begin(&walk, p->machine, p->words);
     while (ti_npu_walk_next(&walk, &op))
-        if ((ti_npu_is_kernel(op.kind) && !op.acc_output) ||
+        if ((ti_npu_is_kernel(op.kind) &&
+             (!op.acc_output || op.window.upscale != TC_UPSCALE_NONE || is_wide_bricks(&op.ifm) ||
+              is_wide_bricks(&op.ifm2))) ||
             (op.kind == TC_NPU_KIND_DMA &&
              (op.dma.rows != 1 || op.dma.planes != 1 || op.dma.src_indexed || op.dma.dst_indexed)))
             return true;
