@@ -120,7 +120,7 @@ def without_encryption(machine: Machine, folder: Path, user: Path, name: str) ->
 
 #: functions that have been in glibc from its first version on, under a version of their own since they moved into libc.so.6
 #: (threads, loading) or stopped to set errno in a way of their own (mathematics)
-MOVED = re.compile(r"(pthread_(create|join|once|sigmask|condattr_setclock|key_create|getspecific|setspecific|detach)|dl(open|sym|close|error)|sem_\w+|exp|log|pow|__libc_start_main)$")
+MOVED = re.compile(r"(pthread_(create|join|once|sigmask|condattr_setclock|key_create|getspecific|setspecific|detach)|dl(open|sym|close|error|addr)|sem_\w+|exp|log|pow|__libc_start_main)$")
 #: functions that were macros before glibc 2.33
 SHIM = {"stat": "SYS_newfstatat, -100, a, b, 0", "fstat": "SYS_fstat, a, b", "lstat": "SYS_newfstatat, -100, a, b, 0x100"}
 

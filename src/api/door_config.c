@@ -7,8 +7,11 @@
 
 static tc_status open_config(tc_ctx *ctx, const char *text, tc_config **out)
 {
+    const char *said = ti_intern_text(ctx, text);
     *out = tc_new(&ctx->arena, tc_config);
-    return ti_config_read(ctx, ti_intern_text(ctx, text), *out);
+    TC_TRY(ti_config_read(ctx, said, *out));
+    (*out)->said = said;
+    return TC_OK;
 }
 
 tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path, tc_config **out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_model.c -- models: read, queried, run through passes, written. */
-#include "../base/version.h"
+#include "../drive/made_by.h"
 #include "../drive/model.h"
 
 #include "../output/region_ports.h"
@@ -239,7 +239,7 @@ tc_status tc_model_text(tc_ctx *ctx, const tc_model *model, bool locations, tc_b
 
 tc_status tc_model_write(tc_ctx *ctx, const tc_model *model, const char *path)
 {
-    TC_ENTER(ctx, ti_write_text(ctx, model->module, ti_made_by_tosac(), path));
+    TC_ENTER(ctx, ti_write_text(ctx, model->module, ti_made_by_typed(ctx, model->module), path));
 }
 
 static tc_status qparams(tc_ctx *ctx, const tc_model *model, tc_bytes *out)

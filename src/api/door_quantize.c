@@ -5,6 +5,7 @@
 #include "../drive/data_fit.h"
 #include "../data/dataset.h"
 #include "../base/enter.h"
+#include "../drive/made_by.h"
 #include "../drive/model.h"
 #include "../drive/own_backend.h"
 #include "../drive/road.h"
@@ -124,6 +125,8 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
         ti_data_fit(q->ctx, q->model->module, q->o.samples);
     q->job.samples = &q->request.samples;
     q->job.quant = &q->request;
+    ti_made_by_note(q->ctx, q->module, q->o.config ? q->o.config->said : NULL, q->o.keep_odd,
+                    q->o.all_samples);
     return ti_road_run(q->ctx, q->module, TC_AT_READY, TC_AT_TYPED, &q->job, NULL);
 }
 

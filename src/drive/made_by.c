@@ -55,6 +55,32 @@ static void put_goal(tc_buf *out, const tc_compile_goal *g)
     }
 }
 
+static const char QUANTIZED[] = " -q ";
+
+/* " -q a16w8 --keep-odd-samples" of a text graph that was quantized so; "": it says nothing. */
+static const char *quantized_before(const tc_module *m)
+{
+    const char *at = m->origin.made_by ? strstr(m->origin.made_by, QUANTIZED) : NULL;
+    return at ? at : "";
+}
+
+void ti_made_by_note(tc_ctx *ctx, tc_module *m, const char *config, bool keep_odd, bool all_samples)
+{
+    tc_buf out;
+    if (!config)
+        return;
+    ti_buf_init(&out, &ctx->arena);
+    word(&out, "-q", ti_path_last(config));
+    flag(&out, "--keep-odd-samples", keep_odd);
+    flag(&out, "--all-samples", all_samples);
+    m->origin.made_by = tame(ti_text_copy(&ctx->arena, ti_str_of(ti_buf_cstr(&out))));
+}
+
+const char *ti_made_by_typed(tc_ctx *ctx, const tc_module *m)
+{
+    return ti_text_format(&ctx->arena, "%s%s", ti_made_by_tosac(), quantized_before(m));
+}
+
 const char *ti_made_by(tc_ctx *ctx, const tc_compiled *c)
 {
     const tc_compile_request *r = &c->request;
@@ -72,6 +98,7 @@ const char *ti_made_by(tc_ctx *ctx, const tc_compiled *c)
     word(&out, "-q", r->config ? ti_path_last(r->config) : NULL);
     flag(&out, "--keep-odd-samples", r->data.keep_odd);
     flag(&out, "--all-samples", r->data.all_samples);
+    ti_buf_text(&out, r->config ? "" : quantized_before(c->module));
     for (size_t i = 0; i < r->n_cpu; i++)
         word(&out, "--cpu", r->cpu[i]);
     flag(&out, "--kernels cmsis-nn", c->asked.cmsis_nn);

@@ -11,6 +11,11 @@
 
 const char *ti_made_by(tc_ctx *ctx, const tc_compiled *compiled);
 
+/* The same of a program that was quantized and is written as text; with the settings that were noted, or
+ * that the text said which it was read from. */
+void ti_made_by_note(tc_ctx *ctx, tc_module *module, const char *config, bool keep_odd, bool all_samples);
+const char *ti_made_by_typed(tc_ctx *ctx, const tc_module *module);
+
 /* A text at the end of a .tosa, where no table refers to it: the format has no place for one. */
 tc_bytes ti_made_by_appended(tc_ctx *ctx, tc_bytes file, const char *made_by);
 

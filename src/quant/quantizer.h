@@ -109,6 +109,7 @@ typedef struct tc_rate {
 
 typedef struct tc_config {
     const char *file; /* for messages; NULL when it did not come from one */
+    const char *said; /* as a caller named it; NULL: by its parts */
     tc_scheme global;
     tc_config_entry *entry;
     size_t n_entry, cap_entry;
