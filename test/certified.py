@@ -31,6 +31,7 @@ from harmless import Facts  # noqa: E402
 FIXTURES = TOP / "test" / "fixture"
 SMALL = [(FIXTURES / "digits" / "model.pt2", FIXTURES / "digits" / "calib.npz"), (FIXTURES / "lstm" / "stream.pt2", FIXTURES / "lstm" / "samples.npy"),
          (FIXTURES / "spotter" / "stream.pt2", FIXTURES / "spotter" / "frames.npy")]
+REFUSED = (1, 3)  # exit codes: turned down, not supported yet
 QUICK = 0.5  # seconds that tosac_check may take of a case that is damaged
 OUTPUTS = [("ethos-u55-128", "o.pte"), ("ethos-u55-128", "o.tflite"), ("ethos-u65-512", "o.bin"), ("ethos-u85-256", "o.pte"), ("ethos-u85-256", "o.npz"),
            ("cortex-m4", "o.c"), ("vgf", "o.vgf")]
@@ -44,10 +45,9 @@ class Case:
     def __init__(self, tosac: str, model: Path, calib: str, target: str, name: str, folder: Path):
         self.folder, self.path, self.file = folder, folder / "o.json", folder / name
         kind = ["--emit", "stream"] if name.endswith((".bin", ".npz")) else []
-        begun = time.process_time()
         done = subprocess.run([tosac, "compile", str(model), "-t", target, "--calib", str(calib), "-o", str(self.file), "--certificate", str(self.path), *kind,
                                "--quiet"], capture_output=True, text=True)
-        self.said, self.seconds = done.stderr.strip(), time.process_time() - begun
+        self.said, self.refused = done.stderr.strip(), done.returncode in REFUSED
 
     @property
     def made(self) -> bool:
@@ -202,7 +202,8 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as work:
                 case = Case(args.tosac, model, calib, target, name, Path(work))
                 if not case.made:
-                    skipped += 1
+                    skipped += case.refused
+                    bad += not case.refused
                     print(f"{model.parent.name}/{model.name} {target} {name}: {case.said.splitlines()[0] if case.said else ''}")
                     continue
                 begun = time.process_time()
