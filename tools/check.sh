@@ -4,8 +4,8 @@
 # With a PATTERN only those tests whose names it matches, as grep -E does: check.sh long '64-bit Arm|build types'.
 #
 #   quick  one build; unit tests, golden files, command line, fuzz corpora, operators, conformance (within a minute)
-#   full   gcc, clang and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
-#   rest   what full leaves aside to stay within that: the same tests in more builds, the longest ones (CI runs both)
+#   full   gcc and sanitizer builds, judges, random graphs, trained models (within a quarter of an hour)
+#   rest   what full leaves aside to stay within that: clang's build and the same tests in more builds, the longest ones (CI runs both)
 #   long   full and rest, with every sample, every region and every random graph; every build type
 #
 # Builds come first; then the tests, as many at a time as there are cores, what took long the last time before the rest.  A test
@@ -30,7 +30,7 @@ tell() { # NAME PASSED FAILED SKIPPED [WORDS [SECONDS]]
 }
 
 # Tests that a quarter of an hour has no room for, by their names.
-aside='^the documents as a site$|^build-clang: |, clang$|^build-asan: (command line|slow unit tests)$|^out of memory, sanitized$|^operators, .*, sanitized$'
+aside='^the documents as a site$|^build-clang: |, clang$|^build-asan: (command line|slow unit tests)$|^out of memory, sanitized$|^operators.*, sanitized$|, every preset$'
 
 is_wanted() { # NAME
     [ -z "$wanted" ] || grep -qE "$wanted" <<<"$1" || return 1
@@ -285,7 +285,11 @@ queue_gcc() {
 
 # With the first build too, but not within a minute.
 queue_slow() {
-    later "compile = quantize + compile" test/roads.sh --all build/tosac test/fixture
+    if [ "$mode" = full ]; then
+        later "compile = quantize + compile" test/roads.sh build/tosac test/fixture
+    else
+        later "compile = quantize + compile, every preset" test/roads.sh --all build/tosac test/fixture
+    fi
     later "eight threads" eight_threads build
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     # with sanitizers it says more
@@ -442,8 +446,8 @@ main() {
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
-        command -v clang >/dev/null || skip "clang" "it is not installed"
-        command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Check -DCMAKE_C_FLAGS_CHECK=-O2 && {
+        command -v clang >/dev/null || skip "build-clang: tests" "clang is not installed"
+        [ "$mode" != full ] && command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Check -DCMAKE_C_FLAGS_CHECK=-O2 && {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public
             later "ONNX node tests, clang" build-clang/conformance-onnx $cases/suites/onnx
@@ -465,7 +469,7 @@ main() {
         [ "$mode" = long ] && queue_long
         $good && queue_zoo && queue_judges && queue_micro && queue_gcc && queue_slow
         $good && later "Python package" python_package
-        [ "$mode" != full ] || skip "command line, slow unit tests and out of memory with sanitizers, tests of clang's build" "make check-rest has them"
+        [ "$mode" != full ] || skip "clang; operators, command line, slow unit tests and out of memory with sanitizers; every preset" "make check-rest has them"
     fi
     run_queue
     touch "$work/seconds" "$seconds"
