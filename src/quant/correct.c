@@ -105,14 +105,11 @@ static void keep_good_rows(const correction *c, const tc_layer *l, tc_tensor old
 {
     int64_t k = l->shape.k;
     for (int64_t i = 0; i < l->n; i++) {
-        if (after[i] < before[i]) {
-            c->how->result->rows_kept++;
+        if (after[i] < before[i])
             continue;
-        }
         for (int64_t j = i * k; j < (i + 1) * k; j++)
             ti_store_i64(l->out->codes, j, ti_load_i64(old, j));
     }
-    c->how->result->rows += (size_t)l->n;
 }
 
 static tc_status round_weights(correction *c, const tc_layer *l)

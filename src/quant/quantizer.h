@@ -497,7 +497,6 @@ TC_MUST_USE tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_co
 
 /* The result of correcting. */
 typedef struct tc_corrected {
-    size_t rows, rows_kept; /* of weights: rounded again, and of these improved */
     size_t products, rounded; /* whose weights could be, and those that the budget was enough for */
 } tc_corrected;
 
