@@ -3,8 +3,8 @@
 #   make              build/tosac and its libraries; make everything: tests and tools, too
 #   make demo         a small trained network on 1,000 digits
 #   make check-quick  one build, every test that takes seconds
-#   make check        gcc and sanitizers, operators and trained models
-#   make check-rest   what check leaves aside to stay within a quarter of an hour, clang first; CI runs both
+#   make check        gcc, clang and sanitizers, operators and trained models
+#   make check-rest   what check leaves aside to stay within a quarter of an hour; CI runs both
 #   make check-long   both, with every recorded sample, every build type, 64-bit Arm and Windows
 #   make asan         a build with address and undefined-behaviour sanitizers, in build-asan
 #   make fuzz         libFuzzer targets, in build-fuzz, each for FUZZ_SECONDS (60)

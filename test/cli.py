@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line as a user meets it: exit codes, messages, files.
 
-    cli.py [--bless] [-j JOBS] [-k WORD] TOSAC [FILE-OR-FOLDER...]
+    cli.py [--bless] [--quick] [-j JOBS] [-k WORD] TOSAC
 
 A case is a file of test/cli/SUBJECT:
 
@@ -15,7 +15,8 @@ A case is a file of test/cli/SUBJECT:
 
 The commands of a case run one after the other, by one shell, in a folder of its own, with 'fixture' and 'golden' of this folder
 next to them, and the files of test/cli/files whose names the case has.  "uses decoder" before the first command also gives it
-what the case test/cli/made/decoder.txt has left, which runs once, before all that use it; "needs PROGRAM" skips the case where there is none.
+what the case test/cli/made/decoder.txt has left, which runs once, before all that use it; "needs PROGRAM" skips the case where there is none;
+"slow" there is a case of several seconds, which --quick leaves out.
 
 A failure is shown as a difference of the case's file: --bless writes it.  A lost piece becomes the line that is most like it."""
 import argparse, concurrent.futures, contextlib, difflib, os, pathlib, re, shutil, subprocess, sys, tempfile, time
@@ -71,7 +72,7 @@ def read_case(path):
         if line.startswith("$ "):
             command = Command(line)
             parts.append(command)
-        elif line.startswith("#") or not line or (not command and line.startswith(("uses ", "needs "))):
+        elif line.startswith("#") or not line or (not command and (line == "slow" or line.startswith(("uses ", "needs ")))):
             command = None
             parts.append(line)
         elif not command or not command.expect(line):
@@ -149,11 +150,12 @@ def main():
     ask.add_argument("--bless", action="store_true")
     ask.add_argument("-j", type=int, default=os.cpu_count())
     ask.add_argument("-k", default="", help="cases whose names contain it")
+    ask.add_argument("--quick", action="store_true", help="without the slow ones")
     ask.add_argument("-v", action="store_true", help="the seconds of every case")
     ask.add_argument("tosac", type=pathlib.Path)
     arguments = ask.parse_args()
     every = {str(path.relative_to(CASES).with_suffix("")): path for path in sorted(CASES.rglob("*.txt"))}
-    wanted = {name for name in every if arguments.k in name}
+    wanted = {name for name in every if arguments.k in name and not (arguments.quick and "slow" in read_case(every[name]))}
     first = sorted({"made/" + word for name in wanted for word in words_of(read_case(every[name]), "uses")} | {name for name in wanted if name.startswith("made/")})
     passed = failed = skipped = 0
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(arguments.j) as pool:

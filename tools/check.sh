@@ -160,7 +160,7 @@ corpora() { # FOLDER
 }
 
 programs() { # FOLDER: what every build runs; the command line, which takes a minute, with clang only in the long run
-    [ "$1" = build-clang ] && [ "$mode" != long ] || later "$1: command line" python3 test/cli.py -j 1 "$1/tosac"
+    [ "$1" = build-clang ] && [ "$mode" != long ] || later "$1: command line" python3 test/cli.py -j 1 $([ "$mode" = quick ] && echo --quick) "$1/tosac"
     later "$1: golden files" "$1/golden" test/golden
     case $mode-$1 in
     quick-*) later "$1: unit tests" units_of "$1" quick ;;
@@ -253,11 +253,11 @@ queue_gcc() {
     later "TOSA 1.1, recorded" build/conformance-tosa $cases/suites/tosa11
     later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
     [ "$mode" = quick ] || later "C for a Cortex-M with floats and branches" python3 test/cortexm_float.py build/tosac
-    later "C for a Cortex-M beside an Ethos-U" python3 test/cortexm_npu.py build/tosac
+    [ "$mode" = quick ] || later "C for a Cortex-M beside an Ethos-U" python3 test/cortexm_npu.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M beside an Ethos-U, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target ethos-u55-128+cortex-m55 --every 4
     later "programs for a Cortex-M, TOSA suite" python3 test/cortexm_pte.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
     later "programs for a Cortex-M, TFLite suite" python3 test/cortexm_pte.py build/tosac $cases/suites/tflite --every $([ "$mode" = quick ] && echo 10 || echo 1)
-    later "C for a Cortex-M that calls CMSIS-NN" python3 test/cortexm_cmsis.py build/tosac
+    [ "$mode" = quick ] || later "C for a Cortex-M that calls CMSIS-NN" python3 test/cortexm_cmsis.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, networks, in QEMU" python3 test/cortexm.py build/tosac
     [ "$mode" = quick ] || later "examples/firmware, in QEMU" test/firmware.sh build/tosac
     [ "$mode" = quick ] || later "firmware with an Ethos-U, in QEMU" python3 test/emulate.py build/tosac
@@ -277,7 +277,7 @@ queue_gcc() {
     later "colours of the report" python3 test/report/contrast.py
     later "symbols of the library" tools/check-symbols.sh
     later "stable interface" python3 test/abi.py
-    later "the same bytes" test/same_bytes.sh build/tosac
+    [ "$mode" = quick ] || later "the same bytes" test/same_bytes.sh build/tosac
     later "no mutable globals" tools/check-globals.sh build/libtosac.a
     later "no functions of the C library" tools/check-math.sh build/libtosac.a
     later "rules and passes have golden files" tools/check-golden.sh
@@ -446,7 +446,8 @@ main() {
     else
         local tests
         tests="tosac golden conformance-tosa conformance-onnx $(units)"
-        command -v clang >/dev/null || skip "build-clang: tests" "clang is not installed"
+        command -v clang >/dev/null || skip "clang" "it is not installed"
+        [ "$mode" = full ] && $good && command -v clang >/dev/null && later "every file, by clang" python3 tools/clang-warnings.py build
         [ "$mode" != full ] && command -v clang >/dev/null && build build-clang "$tests" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Check -DCMAKE_C_FLAGS_CHECK=-O2 && {
             programs build-clang
             later "TOSA suite, clang" build-clang/conformance-tosa $cases/suites/public

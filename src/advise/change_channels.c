@@ -218,12 +218,6 @@ void ti_find_pruning(tc_advisor *a, const tc_advice_kind *kind)
                    n == 1 ? "" : "s");
 }
 
-static int by_size(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 tc_status ti_change_pruning(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
     tc_ctx *ctx = a->ctx;
@@ -235,7 +229,7 @@ tc_status ti_change_pruning(tc_advisor *a, const tc_proposal *p, tc_altered *to)
         float *sorted = tc_new_n(&ctx->arena, float, n);
         for (size_t k = 0; k < n; k++)
             sorted[k] = fabsf(w[k]);
-        qsort(sorted, n, sizeof *sorted, by_size);
+        qsort(sorted, n, sizeof *sorted, ti_by_f32);
         for (size_t k = 0; k < n; k++)
             w[k] = fabsf(w[k]) < sorted[n / 2] ? 0 : w[k];
         value->data = w;

@@ -69,7 +69,7 @@ static tc_status take_preset(tc_advisor *a, const char *name, tc_config *out)
     return TC_OK;
 }
 
-static tc_status change_preset(tc_advisor *a, const tc_proposal *p, tc_altered *to)
+tc_status ti_change_preset(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
     return take_preset(a, p->word, &to->config);
 }
@@ -98,11 +98,6 @@ void ti_find_weights4(tc_advisor *a, const tc_advice_kind *kind)
         propose_preset(a, kind, "a8w4", "weights of 4 bits");
 }
 
-tc_status ti_change_weights4(tc_advisor *a, const tc_proposal *p, tc_altered *to)
-{
-    return change_preset(a, p, to);
-}
-
 void ti_find_mixed(tc_advisor *a, const tc_advice_kind *kind)
 {
     bool priced = a->target.machine->packing == TC_PACKED_STREAM;
@@ -112,21 +107,11 @@ void ti_find_mixed(tc_advisor *a, const tc_advice_kind *kind)
                               : "16 bits for the four noisiest values");
 }
 
-tc_status ti_change_mixed(tc_advisor *a, const tc_proposal *p, tc_altered *to)
-{
-    return change_preset(a, p, to);
-}
-
 void ti_find_preset(tc_advisor *a, const tc_advice_kind *kind)
 {
     const tc_setting *s = &a->config.global.act;
     if (!is_plain(a) && s->dtype == TC_i8 && a->config.global.weight.dtype == TC_i8)
         propose_preset(a, kind, "int8", "the usual settings of quantization");
-}
-
-tc_status ti_change_preset(tc_advisor *a, const tc_proposal *p, tc_altered *to)
-{
-    return change_preset(a, p, to);
 }
 
 void ti_find_per_channel(tc_advisor *a, const tc_advice_kind *kind)

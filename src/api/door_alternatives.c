@@ -300,7 +300,7 @@ static tc_status try_all(tc_ctx *ctx, const tc_model *model, const tc_compile_op
     tc_fit *f = c->fit;
     if (!f || f->fits || c->asked.beside)
         return TC_OK;
-    double until = ti_clock() + (o.goal.seconds > 0 ? o.goal.seconds : SECONDS);
+    double until = ti_seconds() + (o.goal.seconds > 0 ? o.goal.seconds : SECONDS);
     bool any = false;
     size_t n = 0;
     list_ways(&s);

@@ -5,7 +5,6 @@
  * when the one is called after the other. */
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "../base/enter.h"
 #include "../drive/model.h"
@@ -33,13 +32,6 @@ typedef struct writer {
     float *score;
     uint64_t random;
 } writer;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- methods ---- */
 
@@ -140,9 +132,9 @@ static tc_status call(writer *w, caller *c, const int64_t *token, size_t n, size
         TC_TRY(tc_program_take_state(c->program, w->last->program, NULL));
     put_numbers(c->token, token, n);
     put_places(c->place, at);
-    double begin = now();
+    double begin = ti_seconds();
     TC_TRY(tc_program_run(c->program));
-    c->seconds += now() - begin;
+    c->seconds += ti_seconds() - begin;
     c->calls++;
     w->last = c;
     size_t row = c->rows > 1 ? n - 1 : 0;

@@ -107,7 +107,7 @@ static tc_status quantize(quantizing *q, tc_bytes *observe_only)
                                     .observe_only = observe_only,
                                     .keep_odd = q->o.keep_odd,
                                     .until = q->o.budget_seconds > 0
-                                                 ? ti_clock() + q->o.budget_seconds
+                                                 ? ti_seconds() + q->o.budget_seconds
                                                  : 0,
                                     .times = &q->times,
                                     .gains = &q->gains,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* door_run.c -- programs that run, with their inputs and outputs bound. */
-#include <time.h>
 
 #include "../num/load.h"
 #include "../run/exec.h"
@@ -296,13 +295,6 @@ typedef struct course {
     bool apart; /* samples need not follow each other */
 } course;
 
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static tc_status read_sample(void *who, size_t worker, size_t k)
 {
     const course *c = who;
@@ -321,10 +313,10 @@ static tc_status run_sample(void *who, size_t worker, size_t k)
     (void)k;
     if (c->o.reset && !c->apart)
         tc_program_reset(p);
-    double begin = seconds_now();
+    double begin = ti_seconds();
     tc_status status = c->apart ? ti_plan_try(s->plan, s->in, s->out, p->declared, s->after)
                                 : ti_exec_run(p->exec, s->in, s->out);
-    s->seconds = seconds_now() - begin;
+    s->seconds = ti_seconds() - begin;
     return status;
 }
 

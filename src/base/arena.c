@@ -83,6 +83,11 @@ void ti_arena_free(tc_arena *arena)
     arena->used = 0;
 }
 
+void ti_arena_end(void *arena)
+{
+    ti_arena_free(arena);
+}
+
 /* Every public call sets a jump target; without one, running out of memory is fatal. */
 static TC_NORETURN void out_of_memory(const tc_arena *arena)
 {

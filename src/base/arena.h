@@ -35,6 +35,7 @@ void ti_arena_init(tc_arena *arena);
 /* Another arena: memory from the same source, and the same jump when it runs out. */
 void ti_arena_init_like(tc_arena *arena, const tc_arena *other);
 void ti_arena_free(tc_arena *arena);
+void ti_arena_end(void *arena); /* the same, as a clean-up */
 
 /* count * size zeroed bytes. */
 void *ti_arena_array(tc_arena *arena, size_t count, size_t size, size_t align);

@@ -44,6 +44,40 @@
 static inline int64_t ti_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t ti_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static inline int32_t ti_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* Of a >= 0: the next multiple of `to`, and how many of `to` that is. */
+static inline int64_t ti_round_up(int64_t a, int64_t to) { return (a + to - 1) / to * to; }
+static inline int32_t ti_round_up_i32(int32_t a, int32_t to) { return (a + to - 1) / to * to; }
+static inline int64_t ti_parts(int64_t a, int64_t to) { return (a + to - 1) / to; }
+/* The least with 2^bits >= n. */
+static inline int ti_bits_for(int64_t n)
+{
+    int bits = 0;
+    while (INT64_C(1) << bits < n)
+        bits++;
+    return bits;
+}
+
+/* For qsort(): of numbers that are not NaN, and of texts. */
+static inline int ti_by_f64(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+static inline int ti_by_f32(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+static inline int ti_by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Of a clock that is never set (clock.c). */
+double ti_seconds(void);
+
 /* a * b and a + b for sizes from outside; false when the result does not fit. */
 static inline bool ti_mul_size(size_t a, size_t b, size_t *out)
 {

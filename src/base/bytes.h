@@ -29,6 +29,13 @@ void ti_buf_u64(tc_buf *buf, uint64_t v);
 /* The text written so far, NUL-terminated; good until the next write. */
 const char *ti_buf_cstr(tc_buf *buf);
 
+/* The text stands at a place of the bytes. */
+static inline bool ti_bytes_have(tc_bytes bytes, size_t at, const char *text)
+{
+    size_t n = strlen(text);
+    return bytes.size >= at + n && memcmp(bytes.data + at, text, n) == 0;
+}
+
 static inline uint16_t ti_le16(const uint8_t *p) { return (uint16_t)(p[0] | p[1] << 8); }
 static inline uint32_t ti_le32(const uint8_t *p)
 {

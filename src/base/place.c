@@ -42,11 +42,6 @@ typedef struct placer {
 enum { ROUNDS = 200 }; /* changes of the order that are tried */
 static const int64_t enough = INT64_C(30000000); /* of ti_occupied_work(), and no round more */
 
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b * b;
-}
-
 /* ---- units ---- */
 
 static int by_step(const void *a, const void *b)
@@ -85,7 +80,7 @@ static void number_steps(placer *p)
 static void add_rect(placer *p, size_t of, int64_t lo, int64_t bytes, tc_life life)
 {
     if (bytes > 0 && life.first <= life.last)
-        p->rect[p->n_rect++] = (rect){lo / p->align * p->align, round_up(lo + bytes, p->align),
+        p->rect[p->n_rect++] = (rect){lo / p->align * p->align, ti_round_up(lo + bytes, p->align),
                                       life, of};
 }
 
@@ -128,7 +123,7 @@ static void make_units(placer *p, const tc_place_item *item, size_t n, size_t *u
         unit_of[i] = t->same_as ? unit_of[t->same_as - 1] : p->n_unit++;
         at[i] = t->same_as ? at[t->same_as - 1] + t->at : 0;
         p->unit[unit_of[i]].bytes =
-            ti_max_i64(p->unit[unit_of[i]].bytes, round_up(at[i] + t->bytes, p->align));
+            ti_max_i64(p->unit[unit_of[i]].bytes, ti_round_up(at[i] + t->bytes, p->align));
         if (!t->n_part)
             add_rect(p, unit_of[i], at[i], t->bytes, t->life);
         for (size_t k = 0; k < t->n_part; k++)

@@ -18,6 +18,11 @@ static inline bool ti_str_eq(tc_str a, tc_str b)
 }
 static inline bool ti_str_is(tc_str a, const char *b) { return ti_str_eq(a, ti_str_of(b)); }
 static inline bool ti_text_eq(const char *a, const char *b) { return strcmp(a, b) == 0; }
+/* Either may be NULL. */
+static inline bool ti_text_same(const char *a, const char *b)
+{
+    return a == b || (a && b && ti_text_eq(a, b));
+}
 bool ti_text_starts(const char *text, const char *prefix);
 bool ti_text_ends(const char *text, const char *suffix);
 

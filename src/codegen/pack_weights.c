@@ -89,11 +89,6 @@ static void pack_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3]
     *number = remember(hw, &op->op, from, p);
 }
 
-static int64_t parts(int64_t n, int64_t of)
-{
-    return (n + of - 1) / of;
-}
-
 /* How many more bytes the form that is quick to decode may have. */
 static const double a_few_more = 1.08;
 
@@ -126,7 +121,7 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op, tc_npu_we
     if (hw->options->size)
         return TC_WEIGHTS_SMALLEST;
     int64_t n = (int64_t)o->ofm.c * o->window.kh * o->window.kw * o->ifm.c,
-            blocks = parts(o->ofm.h, o->block.h) * parts(o->ofm.w, o->block.w);
+            blocks = ti_parts(o->ofm.h, o->block.h) * ti_parts(o->ofm.w, o->block.w);
     tc_npu_weight_form form = ti_npu_weights_form((int64_t)size.values, blocks, hw->machine->cores,
                                                   n * o->ofm.h * o->ofm.w / hw->machine->macs);
     bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard,

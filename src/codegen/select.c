@@ -219,14 +219,6 @@ void ti_hw_select(tc_hw *hw)
         copy_outputs(&s);
 }
 
-static bool is_input(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_in; i++)
-        if (g->in[i] == v)
-            return true;
-    return false;
-}
-
 void ti_sel_graph(tc_hw *hw, const tc_node *node, const tc_graph *g, const tc_view *in,
                   const tc_view *out)
 {
@@ -237,7 +229,7 @@ void ti_sel_graph(tc_hw *hw, const tc_node *node, const tc_graph *g, const tc_vi
         ti_sel_is(&s, g->in[i], in[i]);
     for (size_t i = 0; i < g->n_out; i++) {
         tc_sel_value *v = &s.value[g->out[i]];
-        if (v->placed || is_input(g, g->out[i]) || ti_is_const(g, g->out[i]))
+        if (v->placed || ti_graph_takes(g, g->out[i]) || ti_is_const(g, g->out[i]))
             continue;
         v->view = out[i];
         v->placed = true;

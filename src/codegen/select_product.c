@@ -23,11 +23,6 @@
 
 enum { HEADER = 10, SLICE = 32768, TAPS = 2, GROUP = 8, BRICK = 16, DEPTH = 32 };
 
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b * b;
-}
-
 /* ---- the walk ---- */
 
 /* Positions of weights in the stream, in an operation with so many channels and this block. */
@@ -41,8 +36,8 @@ typedef struct order {
 /* Weights of `out` channels of a block. */
 static int64_t block_weights(const order *o, int64_t out)
 {
-    int64_t taps = o->part ? round_up(TAPS, 4) : TAPS;
-    return round_up(out, o->unit) * taps * round_up(o->in, o->part ? GROUP : DEPTH);
+    int64_t taps = o->part ? ti_round_up(TAPS, 4) : TAPS;
+    return ti_round_up(out, o->unit) * taps * ti_round_up(o->in, o->part ? GROUP : DEPTH);
 }
 
 static int64_t all_weights(const order *o)
@@ -56,7 +51,7 @@ static int64_t all_weights(const order *o)
 /* Between microblocks' output channels, and between taps. */
 static int64_t unit_step(const order *o)
 {
-    return o->unit * (o->part ? round_up(TAPS, 4) * GROUP : TAPS * DEPTH);
+    return o->unit * (o->part ? ti_round_up(TAPS, 4) * GROUP : TAPS * DEPTH);
 }
 
 static int64_t tap_step(const order *o)
@@ -67,7 +62,7 @@ static int64_t tap_step(const order *o)
 /* Of the first output channel of the block that begins at `out`, input channels from 8 * group on. */
 static int64_t group_at(const order *o, int64_t out, int64_t group)
 {
-    int64_t n = round_up(ti_min_i64(o->block, o->out - out), o->unit), units = n / o->unit,
+    int64_t n = ti_round_up(ti_min_i64(o->block, o->out - out), o->unit), units = n / o->unit,
             at = out / o->block * block_weights(o, o->block);
     if (o->part)
         return at + group * units * unit_step(o);
@@ -107,7 +102,7 @@ static uint8_t code_of(int64_t w)
 
 static int64_t stream_bytes(const order *o)
 {
-    return round_up(HEADER + all_weights(o), 16); /* one of them in the header, one byte of ones */
+    return ti_round_up(HEADER + all_weights(o), 16); /* one of them in the header, one byte of ones */
 }
 
 static const uint8_t *make_template(tc_arena *arena, const order *o, int64_t zero)
@@ -274,7 +269,7 @@ bool ti_sel_product_fits(const tc_hw *hw, const tc_sel_made *p)
 
 bool ti_sel_emit_product(tc_sel *s, const tc_sel_made *p)
 {
-    int64_t all = p->to.dim[2], deep = TAPS * round_up(p->a.dim[2], DEPTH),
+    int64_t all = p->to.dim[2], deep = TAPS * ti_round_up(p->a.dim[2], DEPTH),
             most = SLICE / deep / BRICK * BRICK;
     if (most < BRICK)
         return false;

@@ -112,7 +112,7 @@ static void resize_u85(tc_sel *s, const tc_node *node, axis y, axis x, bool line
 {
     const tc_type *t = ti_type_of(s->g, node->out[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_RESIZE,
-                            linear ? TC_RESIZE_BILINEAR : TC_RESIZE_NEAREST);
+                            linear ? TC_NPU_BILINEAR : TC_NPU_NEAREST);
     op.op.param = op.op.mode;
     tc_view from = ti_sel_channels(s, node, node->in[0]);
     if (s->hw->refused)

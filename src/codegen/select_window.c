@@ -4,11 +4,6 @@
 
 enum { MOST_BEFORE = 127, MOST_AFTER = 255 };
 
-static int64_t up(int64_t a, int64_t b) /* a / b rounded up, of a >= 0 */
-{
-    return (a + b - 1) / b;
-}
-
 static int64_t rest(int64_t a, int64_t b)
 {
     return (a % b + b) % b;
@@ -79,7 +74,7 @@ static void thin(tc_sel_axis *a)
     if (a->out.n == 1)
         a->stride = a->dilation;
     int64_t g = common(a->stride, a->dilation), from = rest(-a->before, g);
-    a->in = part(&a->in, from, g, a->in.n > from ? up(a->in.n - from, g) : 0);
+    a->in = part(&a->in, from, g, a->in.n > from ? ti_parts(a->in.n - from, g) : 0);
     a->before = (a->before + from) / g;
     a->stride /= g;
     a->dilation /= g;
@@ -106,7 +101,7 @@ static void add_empty(tc_sel_pieces *to, const tc_sel_axis *a)
 static void inside(const tc_sel_axis *a, int64_t *lo, int64_t *hi)
 {
     int64_t reach = (a->tap.n - 1) * a->dilation, room = a->in.n - 1 - reach + a->before;
-    *lo = ti_min_i64(a->out.n, up(ti_max_i64(0, a->before), a->stride));
+    *lo = ti_min_i64(a->out.n, ti_parts(ti_max_i64(0, a->before), a->stride));
     *hi = room < 0 ? *lo : ti_max_i64(*lo, ti_min_i64(a->out.n, room / a->stride + 1));
 }
 
@@ -221,7 +216,7 @@ void ti_sel_cut_axis(tc_sel_pieces *to, tc_sel_axis a, const tc_sel_limits *limi
     else if (a.dilation > limits->dilation ||
              (a.dilation > 1 && (a.tap.n - 1) * a.dilation >= limits->taps))
         for (int64_t q = 0; q < a.dilation && q < a.out.n; q++)
-            ti_sel_cut_axis(to, outputs(&a, q, a.dilation, up(a.out.n - q, a.dilation)), limits);
+            ti_sel_cut_axis(to, outputs(&a, q, a.dilation, ti_parts(a.out.n - q, a.dilation)), limits);
     else if (a.tap.n > limits->taps)
         to->too_long = true;
     else if (a.stride > limits->stride)

@@ -144,6 +144,10 @@ const char *ti_c_pointer_at(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64
 /* A byte of the step's scratch. */
 const char *ti_c_scratch(tc_c_model *m, tc_dtype dtype, int64_t byte);
 bool ti_c_is_const(const tc_c_graph *cg, tc_val v);
+static inline const tc_type *ti_c_operand(const tc_c_graph *cg, const tc_node *node, int i)
+{
+    return ti_type_of(cg->g, node->in[i]);
+}
 /* Element i of a constant. */
 int64_t ti_c_const_at(const tc_c_graph *cg, tc_val v, int64_t i);
 /* A zero point: its number, or where it is read. */

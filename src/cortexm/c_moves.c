@@ -89,17 +89,12 @@ static void put_walk(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, tc
                   w.rank, size, source, place);
 }
 
-static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
-{
-    return ti_type_of(cg->g, node->in[i]);
-}
-
 tc_status ti_c_transpose(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_attr_tosa_perms *a = s->node->attr;
     int64_t step[TC_MAX_RANK];
     walk w = walk_over(ti_type_of(cg->g, s->out));
-    packed_steps(operand(cg, s->node, 0), step);
+    packed_steps(ti_c_operand(cg, s->node, 0), step);
     for (int i = 0; i < w.rank; i++)
         w.from_step[i] = step[a->perms.v[i]];
     put_walk(m, cg, s, s->node->in[0], s->out, &w);
@@ -121,7 +116,7 @@ tc_status ti_c_slice(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     walk w = walk_over(ti_type_of(cg->g, s->out));
     if (!ti_c_is_const(cg, s->node->in[1]))
         return ti_c_refuse(m, s->node, "where it begins is not constant");
-    packed_steps(operand(cg, s->node, 0), w.from_step);
+    packed_steps(ti_c_operand(cg, s->node, 0), w.from_step);
     for (int i = 0; i < w.rank; i++)
         w.from += ti_c_const_at(cg, s->node->in[1], i) * w.from_step[i];
     put_walk(m, cg, s, s->node->in[0], s->out, &w);
@@ -131,7 +126,7 @@ tc_status ti_c_slice(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 /* Every axis becomes two: which copy, and where in it. */
 tc_status ti_c_tile(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
-    const tc_type *in = operand(cg, s->node, 0), *out = ti_type_of(cg->g, s->out);
+    const tc_type *in = ti_c_operand(cg, s->node, 0), *out = ti_type_of(cg->g, s->out);
     int64_t in_step[TC_MAX_RANK], out_step[TC_MAX_RANK];
     packed_steps(in, in_step);
     packed_steps(out, out_step);
@@ -154,7 +149,7 @@ tc_status ti_c_pad(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     if (!ti_c_is_const(cg, s->node->in[1]))
         return ti_c_refuse(m, s->node, "its padding is not constant");
     walk fill = {.rank = 1, .dim = {tc_type_count(out)}, .to_step = {1}};
-    walk w = walk_over(operand(cg, s->node, 0));
+    walk w = walk_over(ti_c_operand(cg, s->node, 0));
     put_walk(m, cg, s, s->node->in[2], s->out, &fill);
     packed_steps(out, w.to_step);
     for (int i = 0; i < w.rank; i++)
@@ -167,7 +162,7 @@ tc_status ti_c_concat(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     int64_t axis = ((const tc_attr_tosa_axis *)s->node->attr)->axis, before = 0;
     for (int k = 0; k < s->node->n_in; k++) {
-        walk w = walk_over(operand(cg, s->node, k));
+        walk w = walk_over(ti_c_operand(cg, s->node, k));
         packed_steps(ti_type_of(cg->g, s->out), w.to_step);
         w.to = before * w.to_step[axis];
         before += w.dim[axis];

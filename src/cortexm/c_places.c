@@ -2,11 +2,6 @@
 /* c_places.c -- pools, reductions, ARGMAX, GATHER, SCATTER, RESIZE: calls of their kernels. */
 #include "c_model.h"
 
-static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
-{
-    return ti_type_of(cg->g, node->in[i]);
-}
-
 /* "(..., x, out);" */
 static void put_call(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const char *begin)
 {
@@ -18,7 +13,7 @@ static void put_call(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, co
 
 static bool is_real(const tc_c_graph *cg, const tc_node *node)
 {
-    return operand(cg, node, 0)->dtype == TC_f32;
+    return ti_c_operand(cg, node, 0)->dtype == TC_f32;
 }
 
 /* Kernels of floats are in a separate file; "_f32", or "". */
@@ -40,7 +35,7 @@ tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const tc_attr_tosa_max_pool *b = node->attr;
     tc_ints kernel = mean ? a->kernel : b->kernel, stride = mean ? a->stride : b->stride;
     tc_ints pad = mean ? a->pad : b->pad;
-    const int64_t *x = operand(cg, node, 0)->dim, *out = ti_type_of(cg->g, s->out)->dim;
+    const int64_t *x = ti_c_operand(cg, node, 0)->dim, *out = ti_type_of(cg->g, s->out)->dim;
     const char *kind = use(m, cg, node, TC_C_POOL);
     const char *zero = mean ? ti_c_zero(m, cg, node->in[1]) : "0";
     const char *out_zero = mean ? ti_c_zero(m, cg, node->in[2]) : "0";
@@ -59,7 +54,7 @@ tc_status ti_c_pool(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code,
                   "            .x_zero = %s, .out_zero = %s, .type = %s};\n",
                   zero, out_zero,
-                  ti_c_type_word(operand(cg, node, 0)->dtype));
+                  ti_c_type_word(ti_c_operand(cg, node, 0)->dtype));
     ti_buf_printf(&m->code, "        tosac_%s_pool%s(&p, ", mean ? "avg" : "max", kind);
     if (*kind && !mean)
         ti_buf_printf(&m->code, "%d, ", ignores(b->nan_mode));
@@ -96,7 +91,7 @@ tc_status ti_c_reduce(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const char *kind = use(m, cg, s->node, TC_C_REDUCE);
     put_call(m, cg, s,
              ti_text_format(&m->ctx->arena, "tosac_reduce%s(%s, %s", kind, kinds[i].word,
-                            axis_view(m, operand(cg, s->node, 0), a->axis,
+                            axis_view(m, ti_c_operand(cg, s->node, 0), a->axis,
                                       extreme && ignores(a->nan_mode))));
     return TC_OK;
 }
@@ -107,13 +102,13 @@ tc_status ti_c_argmax(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const char *kind = use(m, cg, s->node, TC_C_ARGMAX);
     put_call(m, cg, s,
              ti_text_format(&m->ctx->arena, "tosac_argmax%s(%s", kind,
-                            axis_view(m, operand(cg, s->node, 0), a->axis, ignores(a->nan_mode))));
+                            axis_view(m, ti_c_operand(cg, s->node, 0), a->axis, ignores(a->nan_mode))));
     return TC_OK;
 }
 
 static tc_status rows(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const char *name)
 {
-    const tc_type *values = operand(cg, s->node, 0), *indices = operand(cg, s->node, 1);
+    const tc_type *values = ti_c_operand(cg, s->node, 0), *indices = ti_c_operand(cg, s->node, 1);
     m->used[TC_C_GATHER] = true;
     put_call(m, cg, s,
              ti_text_format(&m->ctx->arena, "%s(%" PRId64 ", %" PRId64 ", %" PRId64 ", %" PRId64,
@@ -136,7 +131,7 @@ tc_status ti_c_resize(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const tc_attr_tosa_resize *a = node->attr;
-    const tc_type *x = operand(cg, node, 0), *out = ti_type_of(cg->g, s->out);
+    const tc_type *x = ti_c_operand(cg, node, 0), *out = ti_type_of(cg->g, s->out);
     if (!ti_c_is_const(cg, node->in[1]) || !ti_c_is_const(cg, node->in[2]))
         return ti_c_refuse(m, node, "its scale is not constant");
     bool between = a->mode == TC_resize_mode_bilinear, real = between && is_real(cg, node);

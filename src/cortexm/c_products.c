@@ -10,11 +10,6 @@
 
 #include <stdlib.h>
 
-static const tc_type *operand(const tc_c_graph *cg, const tc_node *node, int i)
-{
-    return ti_type_of(cg->g, node->in[i]);
-}
-
 static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
 {
     return ti_type_of(cg->g, s->out)->dtype;
@@ -26,28 +21,28 @@ enum { WIDER = 16 }; /* bits that 32-bit multipliers have more than 16-bit ones 
 
 static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
 {
-    return operand(cg, s->node, 1)->dtype == TC_i4;
+    return ti_c_operand(cg, s->node, 1)->dtype == TC_i4;
 }
 
 /* Weight i of output channel c. */
 static int64_t weight_at(const tc_c_graph *cg, const tc_node *node, int64_t c, int64_t i)
 {
     int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
-    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    int64_t taps = tc_type_count(ti_c_operand(cg, node, 1)) / oc;
     return ti_c_const_at(cg, node->in[1],
                          node->op == TC_OP_tosa_depthwise_conv2d ? i * oc + c : c * taps + i);
 }
 
 static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
 {
-    return ti_c_const_at(cg, node->in[2], tc_type_count(operand(cg, node, 2)) == 1 ? 0 : c);
+    return ti_c_const_at(cg, node->in[2], tc_type_count(ti_c_operand(cg, node, 2)) == 1 ? 0 : c);
 }
 
 /* Whether |bias| + 2^15 * the sum of |w| is below 2^31 in every channel. */
 static bool fits_32(const tc_c_graph *cg, const tc_node *node)
 {
     int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
-    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    int64_t taps = tc_type_count(ti_c_operand(cg, node, 1)) / oc;
     for (int64_t c = 0; c < oc; c++) {
         int64_t most = llabs(bias_at(cg, node, c));
         for (int64_t i = 0; i < taps && most <= INT32_MAX; i++)
@@ -71,7 +66,7 @@ static bool is_small_factor(const tc_c_graph *cg, const tc_node *rescale)
 
 static bool is_wide(const tc_c_graph *cg, const tc_c_step *s)
 {
-    return operand(cg, s->node, 0)->dtype == TC_i16;
+    return ti_c_operand(cg, s->node, 0)->dtype == TC_i16;
 }
 
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
@@ -81,13 +76,13 @@ bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
     if ((node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d) || !r ||
         r->rounding_mode == TC_rounding_inexact)
         return false;
-    tc_dtype x = operand(cg, node, 0)->dtype, w = operand(cg, node, 1)->dtype;
+    tc_dtype x = ti_c_operand(cg, node, 0)->dtype, w = ti_c_operand(cg, node, 1)->dtype;
     bool types = x == TC_i8 ? r->scale32 && (w == TC_i8 || w == TC_i4)
                             : x == TC_i16 && !r->scale32 && w == TC_i8;
     for (int i = 1; i < 5; i++)
         types = types && ti_c_is_const(cg, node->in[i]);
     return types && result_of(cg, s) == x && ti_c_const_at(cg, node->in[4], 0) == 0 &&
-           (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1) &&
+           (node->op == TC_OP_tosa_conv2d || ti_c_operand(cg, node, 1)->dim[3] == 1) &&
            (x == TC_i8 || (ti_c_const_at(cg, node->in[3], 0) == 0 &&
                            is_small_factor(cg, s->rescale) && fits_32(cg, node)));
 }
@@ -95,14 +90,14 @@ bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
 {
     const tc_attr_tosa_conv *a = node->attr;
-    const tc_type *w = operand(cg, node, 1);
+    const tc_type *w = ti_c_operand(cg, node, 1);
     return w->dim[1] != 1 || w->dim[2] != 1 || !ti_ints_are(a->pad, 0) || a->stride.v[1] != 1;
 }
 
 /* Bytes of weights that are unpacked at a time. */
 static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
 {
-    const tc_type *w = operand(cg, s->node, 1);
+    const tc_type *w = ti_c_operand(cg, s->node, 1);
     if (!is_four(cg, s))
         return 0;
     return s->node->op == TC_OP_tosa_conv2d ? TC_C_ROWS * w->dim[1] * w->dim[2] * w->dim[3]
@@ -120,9 +115,9 @@ int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *s, tc_core core)
     const tc_node *node = s->node;
     if (!(tc_ops[node->op].traits & T_MAC) || !ti_c_is_quick(cg, s))
         return 0;
-    const tc_type *w = operand(cg, node, 1);
+    const tc_type *w = ti_c_operand(cg, node, 1);
     bool gathers = node->op == TC_OP_tosa_conv2d && ti_c_has_columns(cg, node);
-    int64_t each = (int64_t)tc_dtypes[operand(cg, node, 0)->dtype].bytes * ti_c_column_count(core);
+    int64_t each = (int64_t)tc_dtypes[ti_c_operand(cg, node, 0)->dtype].bytes * ti_c_column_count(core);
     return unpacked(cg, s) + (gathers ? each * w->dim[1] * w->dim[2] * w->dim[3] : 0);
 }
 
@@ -193,7 +188,7 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
 /* bias - x_zero * the weights of each channel, in 32 bits. */
 static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc)
 {
-    int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
+    int64_t taps = tc_type_count(ti_c_operand(cg, node, 1)) / oc;
     int64_t zero = ti_c_const_at(cg, node->in[3], 0);
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
     int32_t *bias = tc_new_n(&m->ctx->scratch, int32_t, (size_t)oc);
@@ -239,7 +234,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const tc_attr_tosa_conv *a = node->attr;
-    const int64_t *x = operand(cg, node, 0)->dim, *w = operand(cg, node, 1)->dim;
+    const int64_t *x = ti_c_operand(cg, node, 0)->dim, *w = ti_c_operand(cg, node, 1)->dim;
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
     int kernel = depthwise ? 0 : 1;
@@ -269,7 +264,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_pointer(m, cg, s->out));
     if (!depthwise && ti_c_has_columns(cg, node))
         ti_buf_printf(&m->code, ", %s",
-                      ti_c_scratch(m, operand(cg, node, 0)->dtype, unpacked(cg, s)));
+                      ti_c_scratch(m, ti_c_operand(cg, node, 0)->dtype, unpacked(cg, s)));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
     if (four)
@@ -292,7 +287,7 @@ static const char *three(const tc_c_model *m, const int64_t *v, int n, int64_t m
 static void put_geometry(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
-    const tc_type *x = operand(cg, node, 0), *w = operand(cg, node, 1);
+    const tc_type *x = ti_c_operand(cg, node, 0), *w = ti_c_operand(cg, node, 1);
     const tc_type *out = ti_type_of(cg->g, node->out[0]);
     bool transposed = node->op == TC_OP_tosa_transpose_conv2d;
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
@@ -315,7 +310,7 @@ static void put_geometry(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s
 
 static bool is_real(const tc_c_graph *cg, const tc_c_step *s)
 {
-    return operand(cg, s->node, 0)->dtype == TC_f32;
+    return ti_c_operand(cg, s->node, 0)->dtype == TC_f32;
 }
 
 /* Kernels of floats are in a separate file. */
@@ -328,7 +323,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     bool real = is_real(cg, s);
-    bool four = operand(cg, node, 1)->dtype == TC_i4 && ti_c_is_const(cg, node->in[1]);
+    bool four = ti_c_operand(cg, node, 1)->dtype == TC_i4 && ti_c_is_const(cg, node->in[1]);
     const tc_type *out = ti_type_of(cg->g, node->out[0]);
     int64_t oc = out->dim[out->rank - 1];
     use(m, TC_C_CONV_ANY, real);
@@ -336,11 +331,11 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     put_geometry(m, cg, s);
     const char *x_zero = ti_c_zero(m, cg, node->in[3]), *w_zero = ti_c_zero(m, cg, node->in[4]);
     ti_buf_printf(&m->code, "            .x_zero = %s, .w_zero = %s, .bias_step = %d,\n", x_zero,
-                  w_zero, tc_type_count(operand(cg, node, 2)) > 1);
+                  w_zero, tc_type_count(ti_c_operand(cg, node, 2)) > 1);
     ti_buf_printf(&m->code, "            .x = %s, .w = %s, .bias = %s, .result = %s,\n",
-                  ti_c_type_word(operand(cg, node, 0)->dtype),
-                  four ? "TOSAC_I4" : ti_c_type_word(operand(cg, node, 1)->dtype),
-                  ti_c_type_word(operand(cg, node, 2)->dtype), ti_c_type_word(result_of(cg, s)));
+                  ti_c_type_word(ti_c_operand(cg, node, 0)->dtype),
+                  four ? "TOSAC_I4" : ti_c_type_word(ti_c_operand(cg, node, 1)->dtype),
+                  ti_c_type_word(ti_c_operand(cg, node, 2)->dtype), ti_c_type_word(result_of(cg, s)));
     ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s, false));
     bool rows = node->op != TC_OP_tosa_depthwise_conv2d;
     const char *from = ti_c_pointer(m, cg, node->in[0]);
@@ -360,7 +355,7 @@ tc_status ti_c_conv(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
-    const int64_t *a = operand(cg, node, 0)->dim, *b = operand(cg, node, 1)->dim;
+    const int64_t *a = ti_c_operand(cg, node, 0)->dim, *b = ti_c_operand(cg, node, 1)->dim;
     bool real = is_real(cg, s);
     use(m, TC_C_MATMUL, real);
     const char *a_zero = ti_c_zero(m, cg, node->in[2]), *b_zero = ti_c_zero(m, cg, node->in[3]);
@@ -372,7 +367,7 @@ tc_status ti_c_matmul(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ", .a_zero = %s, .b_zero = %s,\n",
                   ti_c_storage(cg, node, 2), a[0], a[1], a[2], b[2], a_zero, b_zero);
     ti_buf_printf(&m->code, "            .type = %s, .result = %s,\n            .q = %s};\n",
-                  ti_c_type_word(operand(cg, node, 0)->dtype), ti_c_type_word(result_of(cg, s)),
+                  ti_c_type_word(ti_c_operand(cg, node, 0)->dtype), ti_c_type_word(result_of(cg, s)),
                   requant(m, cg, s, false));
     ti_buf_printf(&m->code, "        tosac_matmul_%s(&p, %s, %s, %s);\n", real ? "f32" : "any", left, right,
                   ti_c_pointer(m, cg, s->out));

@@ -232,25 +232,13 @@ static tc_val form_clamp(tc_cm_region *r, const tc_node *node)
                       (double)ti_min_i64((int64_t)a->max_val, ti_dtype_max(t)));
 }
 
-static tc_val form_cast(tc_cm_region *r, const tc_node *node)
-{
-    return narrow(r, node, operand(r, node, 0));
-}
+#define FORM(name, ...)                                                                            \
+    static tc_val form_##name(tc_cm_region *r, const tc_node *node) { return __VA_ARGS__; }
 
-static tc_val form_abs(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_abs(&r->b, operand(r, node, 0));
-}
-
-static tc_val form_bitwise_not(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_bitwise_not(&r->b, operand(r, node, 0));
-}
-
-static tc_val form_logical_not(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_logical_not(&r->b, operand(r, node, 0));
-}
+FORM(cast, narrow(r, node, operand(r, node, 0)))
+FORM(abs, ti_b_abs(&r->b, operand(r, node, 0)))
+FORM(bitwise_not, ti_b_bitwise_not(&r->b, operand(r, node, 0)))
+FORM(logical_not, ti_b_logical_not(&r->b, operand(r, node, 0)))
 
 static tc_val form_negate(tc_cm_region *r, const tc_node *node)
 {
@@ -305,25 +293,10 @@ static tc_val summed(tc_cm_region *r, tc_val x, tc_ints axes)
     return ti_b_sum(&r->b, ti_b_cast(&r->b, x, TC_i32), axes, true);
 }
 
-static tc_val form_reduce_sum(tc_cm_region *r, const tc_node *node)
-{
-    return narrow(r, node, summed(r, operand(r, node, 0), axis_of(r, node)));
-}
-
-static tc_val form_reduce_max(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_amax(&r->b, operand(r, node, 0), axis_of(r, node), true);
-}
-
-static tc_val form_reduce_min(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_amin(&r->b, operand(r, node, 0), axis_of(r, node), true);
-}
-
-static tc_val form_reduce_any(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_any(&r->b, operand(r, node, 0), axis_of(r, node), true);
-}
+FORM(reduce_sum, narrow(r, node, summed(r, operand(r, node, 0), axis_of(r, node))))
+FORM(reduce_max, ti_b_amax(&r->b, operand(r, node, 0), axis_of(r, node), true))
+FORM(reduce_min, ti_b_amin(&r->b, operand(r, node, 0), axis_of(r, node), true))
+FORM(reduce_any, ti_b_any(&r->b, operand(r, node, 0), axis_of(r, node), true))
 
 static tc_val form_reduce_all(tc_cm_region *r, const tc_node *node)
 {
@@ -450,7 +423,7 @@ static tc_val form_reshape(tc_cm_region *r, const tc_node *node)
     return ti_b_reshape(&r->b, operand(r, node, 0), y->rank, y->dim);
 }
 
-static tc_val form_identity(tc_cm_region *r, const tc_node *node) { return operand(r, node, 0); }
+FORM(identity, operand(r, node, 0))
 
 static tc_val form_transpose(tc_cm_region *r, const tc_node *node)
 {
@@ -491,10 +464,7 @@ static tc_val form_pad(tc_cm_region *r, const tc_node *node)
     return ti_b_pad(&r->b, operand(r, node, 0), pad, (double)ti_cm_at(r, node->in[2], 0));
 }
 
-static tc_val form_reverse(tc_cm_region *r, const tc_node *node)
-{
-    return ti_b_flip(&r->b, operand(r, node, 0), ((const tc_attr_tosa_axis *)node->attr)->axis);
-}
+FORM(reverse, ti_b_flip(&r->b, operand(r, node, 0), ((const tc_attr_tosa_axis *)node->attr)->axis))
 
 static tc_val form_tile(tc_cm_region *r, const tc_node *node)
 {
@@ -524,53 +494,17 @@ static const struct {
     tc_op op;
     form *make;
 } forms[] = {
-    {TC_OP_tosa_rescale, form_rescale},
-    {TC_OP_tosa_add, form_add},
-    {TC_OP_tosa_sub, form_sub},
-    {TC_OP_tosa_mul, form_mul},
-    {TC_OP_tosa_arithmetic_right_shift, form_right},
-    {TC_OP_tosa_logical_left_shift, form_left},
-    {TC_OP_tosa_logical_right_shift, form_logical_right},
-    {TC_OP_tosa_bitwise_and, form_same},
-    {TC_OP_tosa_bitwise_or, form_same},
-    {TC_OP_tosa_bitwise_xor, form_same},
-    {TC_OP_tosa_logical_and, form_same},
-    {TC_OP_tosa_logical_or, form_same},
-    {TC_OP_tosa_logical_xor, form_same},
-    {TC_OP_tosa_maximum, form_same},
-    {TC_OP_tosa_minimum, form_same},
-    {TC_OP_tosa_equal, form_same},
-    {TC_OP_tosa_greater, form_same},
-    {TC_OP_tosa_greater_equal, form_same},
-    {TC_OP_tosa_clz, form_clz},
-    {TC_OP_tosa_clamp, form_clamp},
-    {TC_OP_tosa_cast, form_cast},
-    {TC_OP_tosa_abs, form_abs},
-    {TC_OP_tosa_bitwise_not, form_bitwise_not},
-    {TC_OP_tosa_logical_not, form_logical_not},
-    {TC_OP_tosa_negate, form_negate},
-    {TC_OP_tosa_intdiv, form_intdiv},
-    {TC_OP_tosa_select, form_select},
-    {TC_OP_tosa_table, form_table},
-    {TC_OP_tosa_reduce_sum, form_reduce_sum},
-    {TC_OP_tosa_reduce_max, form_reduce_max},
-    {TC_OP_tosa_reduce_min, form_reduce_min},
-    {TC_OP_tosa_reduce_any, form_reduce_any},
-    {TC_OP_tosa_reduce_all, form_reduce_all},
-    {TC_OP_tosa_argmax, form_argmax},
-    {TC_OP_tosa_avg_pool2d, form_avg_pool},
-    {TC_OP_tosa_conv2d, form_conv2d},
-    {TC_OP_tosa_depthwise_conv2d, form_depthwise},
-    {TC_OP_tosa_matmul, form_matmul},
-    {TC_OP_tosa_reshape, form_reshape},
-    {TC_OP_tosa_identity, form_identity},
-    {TC_OP_tosa_transpose, form_transpose},
-    {TC_OP_tosa_concat, form_concat},
-    {TC_OP_tosa_slice, form_slice},
-    {TC_OP_tosa_pad, form_pad},
-    {TC_OP_tosa_reverse, form_reverse},
-    {TC_OP_tosa_tile, form_tile},
-    {TC_OP_tosa_gather, form_gather},
+#define G(op, form) {TC_OP_tosa_##op, form_##form}
+#define F(op) G(op, op)
+    F(rescale), F(add), F(sub), F(mul), G(arithmetic_right_shift, right),
+    G(logical_left_shift, left), G(logical_right_shift, logical_right), G(bitwise_and, same),
+    G(bitwise_or, same), G(bitwise_xor, same), G(logical_and, same), G(logical_or, same),
+    G(logical_xor, same), G(maximum, same), G(minimum, same), G(equal, same), G(greater, same),
+    G(greater_equal, same), F(clz), F(clamp), F(cast), F(abs), F(bitwise_not), F(logical_not),
+    F(negate), F(intdiv), F(select), F(table), F(reduce_sum), F(reduce_max), F(reduce_min),
+    F(reduce_any), F(reduce_all), F(argmax), G(avg_pool2d, avg_pool), F(conv2d),
+    G(depthwise_conv2d, depthwise), F(matmul), F(reshape), F(identity), F(transpose), F(concat),
+    F(slice), F(pad), F(reverse), F(tile), F(gather),
 };
 
 bool ti_cm_plain(tc_cm_region *r, const tc_node *node, tc_val *out)

@@ -82,11 +82,6 @@ static const char *folder_of(tc_ctx *ctx, const char *path)
     return ti_intern(ctx, (tc_str){begin, (size_t)(end - begin)});
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, size_t classes,
                               tc_labels *out)
 {
@@ -108,12 +103,12 @@ static tc_status from_folders(tc_ctx *ctx, const tc_dataset *data, size_t n, siz
     out->name = tc_new_n(&ctx->arena, const char *, seen.n + 1);
     for (size_t i = 0; i < seen.n; i++)
         out->name[i] = ti_intern(ctx, seen.entry[i].key);
-    qsort(out->name, out->n_name, sizeof *out->name, by_text);
+    qsort(out->name, out->n_name, sizeof *out->name, ti_by_text);
     if (out->n_name > classes)
         return ti_error(ctx, NULL, TC_E_DATA, "%zu folders, but the program has %zu classes",
                         out->n_name, classes);
     for (size_t k = 0; k < n; k++) {
-        const char **found = bsearch(&of[k], out->name, out->n_name, sizeof *out->name, by_text);
+        const char **found = bsearch(&of[k], out->name, out->n_name, sizeof *out->name, ti_by_text);
         out->of[k] = found - out->name;
     }
     return TC_OK;

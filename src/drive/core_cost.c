@@ -2,14 +2,6 @@
 /* core_cost.c -- see core_cost.h. */
 #include "core_cost.h"
 
-static size_t bytes_of(const tc_graph *g, const tc_val *v, size_t n)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < n; i++)
-        bytes += tc_type_bytes(ti_type_of(g, v[i]));
-    return bytes;
-}
-
 static void add(const tc_machine *machine, const tc_graph *g, const tc_c_source *s,
                 tc_core_cost *out)
 {
@@ -22,7 +14,7 @@ static void add(const tc_machine *machine, const tc_graph *g, const tc_c_source 
     out->code += s->code;
     out->state += s->state;
     out->arena = out->arena > s->arena ? out->arena : s->arena;
-    out->ports += bytes_of(g, g->in, g->n_in) + bytes_of(g, g->out, g->n_out);
+    out->ports += ti_graph_bytes(g, g->in, g->n_in) + ti_graph_bytes(g, g->out, g->n_out);
 }
 
 tc_status ti_core_cost(tc_ctx *ctx, const tc_compiled *c, tc_core_cost *out)

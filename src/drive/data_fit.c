@@ -89,15 +89,9 @@ static void add(moments *m, tc_tensor x)
     m->n += m->channels ? all / m->channels : 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *v, int64_t n)
 {
-    qsort(v, (size_t)n, sizeof *v, by_size);
+    qsort(v, (size_t)n, sizeof *v, ti_by_f64);
     return v[n / 2];
 }
 

@@ -11,7 +11,6 @@
 #include "goal_search.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "../base/attempt.h"
 #include "../quant/weight_rates.h"
@@ -195,13 +194,6 @@ static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier
     return a->flash < b->flash;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static tc_status nothing_meets(tc_ctx *ctx, const tc_frontier_row *row, size_t n)
 {
     size_t best = 0;
@@ -250,7 +242,7 @@ static tc_status step(search *s, size_t which, bool *met)
     size_t n = s->n;
     *met = false;
     bool steps = rungs[which].loss != 0, four = which >= FEWER && which < WIDER && !steps;
-    if ((n && now() >= s->end) || (steps && !s->prices) || (four && s->prices))
+    if ((n && ti_seconds() >= s->end) || (steps && !s->prices) || (four && s->prices))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
     bool known = n && s->prices && s->row[0].cycles > 0;
@@ -347,7 +339,7 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .rates = ti_rates_new(ctx),
                 .aim = 1,
                 .prices = target.machine->packing == TC_PACKED_STREAM,
-                .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
+                .end = ti_seconds() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
     bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
     TC_TRY(accuracy ? try_halves(&s) : try_all(&s));
     *rows = s.row;

@@ -20,20 +20,12 @@ static const tc_type *type_before(const tc_compiled *before, const char *name)
     return NULL;
 }
 
-static bool is_state(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_mutation; i++)
-        if (g->mutation[i].before == v)
-            return true;
-    return false;
-}
-
 void ti_methods_adopt_state(tc_graph *g, const tc_compiled *before)
 {
     for (tc_val v = 1; v < g->n_val; v++) {
         const tc_value *value = ti_value_of(g, v);
         const tc_type *there = value->data && value->name ? type_before(before, value->name) : NULL;
-        if (there && ti_same_dims(there, value->type) && !is_state(g, v))
+        if (there && ti_same_dims(there, value->type) && !ti_graph_keeps(g, v))
             ti_graph_mutate(g, v, v);
     }
 }

@@ -7,17 +7,12 @@
 #include "../base/attempt.h"
 #include "../npu/block_search.h"
 
-static void free_arena(void *arena)
-{
-    ti_arena_free(arena);
-}
-
 /* In an arena of its own: it grows inside attempts, and outlives them. */
 static tc_npu_block_memo *new_memo(tc_ctx *ctx)
 {
     tc_arena *arena = tc_new(&ctx->arena, tc_arena);
     ti_arena_init_like(arena, &ctx->arena);
-    ti_ctx_defer(ctx, free_arena, arena);
+    ti_ctx_defer(ctx, ti_arena_end, arena);
     return ti_npu_block_memo_new(arena);
 }
 

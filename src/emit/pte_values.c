@@ -2,6 +2,7 @@
 /* pte_values.c -- a program's table of values.  Scalars and lists are written once, however often
  * they are used; so are constants with the same bytes. */
 #include "emit_pte.h"
+#include "../num/half.h"
 
 static int64_t add(tc_pte_emitter *e, uint8_t tag, tc_fb_ref content)
 {
@@ -35,13 +36,6 @@ static tc_fb_ref table_of_bool(tc_pte_emitter *e, bool v)
     return ti_fb_end(&e->file->w);
 }
 
-static uint64_t bits(double r)
-{
-    uint64_t u;
-    memcpy(&u, &r, sizeof u);
-    return u;
-}
-
 /* ---- scalars and lists ----------------------------------------------------------------------- */
 
 /* The same text for the same value. */
@@ -51,13 +45,13 @@ static tc_str key_of(tc_pte_emitter *e, const tc_cpu_value *v)
     ti_buf_init(&buf, &e->ctx->scratch);
     ti_buf_u8(&buf, (uint8_t)v->kind);
     ti_buf_u64(&buf, v->kind == TC_CPU_INT || v->kind == TC_CPU_BOOL ? (uint64_t)v->i : 0);
-    ti_buf_u64(&buf, v->kind == TC_CPU_REAL ? bits(v->r) : 0);
+    ti_buf_u64(&buf, v->kind == TC_CPU_REAL ? ti_f64_bits(v->r) : 0);
     if (v->kind == TC_CPU_TEXT)
         ti_buf_text(&buf, v->text);
     for (int32_t i = 0; v->kind == TC_CPU_INTS && i < v->ints.n; i++)
         ti_buf_u64(&buf, (uint64_t)v->ints.v[i]);
     for (int32_t i = 0; v->kind == TC_CPU_REALS && i < v->reals.n; i++)
-        ti_buf_u64(&buf, bits(v->reals.v[i]));
+        ti_buf_u64(&buf, ti_f64_bits(v->reals.v[i]));
     return (tc_str){(const char *)buf.data, buf.size};
 }
 
@@ -74,7 +68,7 @@ static tc_fb_ref real_list(tc_pte_emitter *e, tc_floats v)
 {
     uint64_t *at = tc_new_n(&e->ctx->scratch, uint64_t, (size_t)v.n);
     for (int32_t i = 0; i < v.n; i++)
-        at[i] = bits(v.v[i]);
+        at[i] = ti_f64_bits(v.v[i]);
     return table_of_ref(e, ti_fb_put_u64s(&e->file->w, at, (size_t)v.n));
 }
 
@@ -84,7 +78,7 @@ static int64_t put_value(tc_pte_emitter *e, const tc_cpu_value *v)
     case TC_CPU_INT:
         return add(e, PTE_INT, table_of_u64(e, (uint64_t)v->i));
     case TC_CPU_REAL:
-        return add(e, PTE_DOUBLE, table_of_u64(e, bits(v->r)));
+        return add(e, PTE_DOUBLE, table_of_u64(e, ti_f64_bits(v->r)));
     case TC_CPU_BOOL:
         return add(e, PTE_BOOL, table_of_bool(e, v->i != 0));
     case TC_CPU_TEXT:

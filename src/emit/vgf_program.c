@@ -273,14 +273,6 @@ static tc_status add_nodes(writer *w)
     return TC_OK;
 }
 
-static bool is_input(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_in; i++)
-        if (g->in[i] == v)
-            return true;
-    return false;
-}
-
 static void move_slots(tc_vgf_slots *slots, size_t by)
 {
     for (size_t i = 0; i < slots->n; i++)
@@ -331,7 +323,7 @@ static void fill_resources(writer *w)
         r->n_dim = (size_t)type->rank;
         if (is_image(o->descriptor) && ti_value_of(w->g, o->val)->image)
             picture(w, type, r);
-        r->category = port && is_input(w->g, o->val)  ? TC_VGF_INPUT
+        r->category = port && ti_graph_takes(w->g, o->val)  ? TC_VGF_INPUT
                       : port && w->is_output[o->val] ? TC_VGF_OUTPUT
                                                      : TC_VGF_INTERMEDIATE;
         if (!w->views[o->val]->next)
@@ -371,7 +363,7 @@ static tc_status write(writer *w, tc_bytes *out)
 {
     const tc_graph *g = w->g;
     for (size_t i = 0; i < g->n_out; i++) {
-        if (w->is_output[g->out[i]] || is_input(g, g->out[i]) || ti_is_const(g, g->out[i]))
+        if (w->is_output[g->out[i]] || ti_graph_takes(g, g->out[i]) || ti_is_const(g, g->out[i]))
             return ti_error(w->ctx, &(tc_loc){.file = w->module->file}, TC_E_STRUCTURE,
                             "output %zu is an input, a constant or another output, which a VGF "
                             "file cannot hold",

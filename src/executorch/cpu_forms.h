@@ -52,6 +52,7 @@ bool ti_cpu_scatter_meeting(tc_build *m);
 tc_cpu_form ti_cpu_form_formula;
 
 #define FORM(op) tc_cpu_form ti_cpu_form_##op;
+#define AS(op, form)
 #include "cpu_forms.def"
 
 #endif

@@ -102,7 +102,7 @@ bool ti_cpu_form_as_strided(tc_build *m)
 
 /* ---- index in i64 ---- */
 
-static bool long_index(tc_build *m)
+bool ti_cpu_form_gather(tc_build *m)
 {
     tc_val in[3] = {ti_b_in(m, 0), ti_b_in(m, 1), ti_b_in(m, 2)};
     if (ti_b_in_type(m, 1)->dtype == TC_i64)
@@ -111,17 +111,9 @@ static bool long_index(tc_build *m)
     return ti_cpu_done(m, ti_b_op(m, m->node->op, m->node->attr, in, m->node->n_in));
 }
 
-bool ti_cpu_form_gather(tc_build *m)
-{
-    return long_index(m);
-}
-bool ti_cpu_form_index_select(tc_build *m)
-{
-    return long_index(m);
-}
 bool ti_cpu_form_scatter(tc_build *m)
 {
-    return long_index(m) || ti_cpu_scatter_meeting(m);
+    return ti_cpu_form_gather(m) || ti_cpu_scatter_meeting(m);
 }
 
 /* ---- rows replaced or added ---- */

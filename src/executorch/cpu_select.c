@@ -111,6 +111,7 @@ static bool rule_typed(tc_build *m)
 static tc_cpu_form *const rule_of[TC_OP_COUNT] = {
     [TC_OP_rescale] = rule_rescale,
 #define FORM(op) [TC_OP_##op] = ti_cpu_form_##op,
+#define AS(op, form) [TC_OP_##op] = ti_cpu_form_##form,
 #include "cpu_forms.def"
 };
 

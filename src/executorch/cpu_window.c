@@ -172,8 +172,9 @@ static tc_val resample_product(tc_build *m, tc_val x, int64_t axis, const float 
     return m->status == TC_OK ? ti_b_permute(m, y, back) : TC_NONE;
 }
 
-static bool resample(tc_build *m, bool rows)
+bool ti_cpu_form_upsample_nearest(tc_build *m)
 {
+    const bool rows = ti_resize_kind(m->node->op) <= TC_RESIZE_NEAREST_EXACT;
     enum { MOST = 1 << 22 }; /* weights of an axis */
     const tc_type *t = ti_b_in_type(m, 0), *out = ti_b_out_type(m, 0);
     tc_val x = rows ? ti_b_in(m, 0) : ti_cpu_real(m, 0);
@@ -188,23 +189,6 @@ static bool resample(tc_build *m, bool rows)
                  : resample_product(m, x, axis, weight, n, o);
     }
     return ti_cpu_done(m, x);
-}
-
-bool ti_cpu_form_upsample_nearest(tc_build *m)
-{
-    return resample(m, true);
-}
-bool ti_cpu_form_upsample_nearest_exact(tc_build *m)
-{
-    return resample(m, true);
-}
-bool ti_cpu_form_upsample_linear(tc_build *m)
-{
-    return resample(m, false);
-}
-bool ti_cpu_form_upsample_cubic(tc_build *m)
-{
-    return resample(m, false);
 }
 
 /* ---- windows as columns ---- */

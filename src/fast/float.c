@@ -10,6 +10,7 @@
 #include "../num/lanes.h"
 #include "../num/math.h"
 #include "float_pack.h"
+#include "../num/window.h"
 
 enum {
     MOST_ROWS = 512,       /* at once */
@@ -336,13 +337,6 @@ static tc_product *finish(tc_ctx *ctx, tc_product made, const float *b_data, tc_
 
 /* ---- images ---- */
 
-/* Axes of an image as three, of a list of n; the first ones get `missing`. */
-static void spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
-}
-
 /* A convolution or its transpose along each axis: output o meets tap t at input
  * o * stride - before + t * dilation, or, transposed, at (o + before - t * dilation) / stride. */
 typedef struct window {
@@ -492,11 +486,11 @@ static window window_of(const tc_type *x, const tc_type *y, const tc_type *w, co
 {
     int axes = x->rank - 2;
     window v = {.transposed = false};
-    spread(&x->dim[2], axes, 1, 1, v.in);
-    spread(&y->dim[2], axes, 1, 1, v.out);
-    spread(&w->dim[2], axes, 1, 1, v.kernel);
-    spread(stride, axes, 1, 1, v.stride);
-    spread(dilation, axes, 1, 1, v.dilation);
+    ti_window_spread(&x->dim[2], axes, 1, 1, v.in);
+    ti_window_spread(&y->dim[2], axes, 1, 1, v.out);
+    ti_window_spread(&w->dim[2], axes, 1, 1, v.kernel);
+    ti_window_spread(stride, axes, 1, 1, v.stride);
+    ti_window_spread(dilation, axes, 1, 1, v.dilation);
     return v;
 }
 
@@ -506,7 +500,7 @@ tc_product *ti_product_conv(tc_ctx *ctx, const tc_attr_conv *a, const tc_type *x
     if (!image_of_f32(x, y, w))
         return NULL;
     window v = window_of(x, y, w.type, a->stride.v, a->dilation.v);
-    spread(a->pad.v, x->rank - 2, 2, 0, v.before);
+    ti_window_spread(a->pad.v, x->rank - 2, 2, 0, v.before);
     int64_t in = w.type->dim[1], n = w.type->dim[0] / a->groups,
             taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
     tc_matrix b = {a->groups, taps, in, n, n * in * taps, 1, taps, in * taps};
@@ -521,7 +515,7 @@ tc_product *ti_product_deconv(tc_ctx *ctx, const tc_attr_conv_transpose *a, cons
         return NULL;
     window v = window_of(x, y, w.type, a->stride.v, a->dilation.v);
     v.transposed = true;
-    spread(a->pad.v, x->rank - 2, 1, 0, v.before);
+    ti_window_spread(a->pad.v, x->rank - 2, 1, 0, v.before);
     int64_t in = w.type->dim[0] / a->groups, n = w.type->dim[1],
             taps = v.kernel[0] * v.kernel[1] * v.kernel[2];
     tc_matrix b = {a->groups, taps, in, n, in * n * taps, 1, n * taps, taps};

@@ -288,5 +288,10 @@ tc_val ti_b_tosa_channels_first(tc_build *b, tc_val x);
 int ti_b_axis(tc_build *b, int64_t axis, int rank);
 /* Several of them, each once; all where the list is empty. */
 tc_ints ti_b_axes(tc_build *b, tc_ints axes, int rank);
+/* n numbers as an attribute. */
+static inline tc_ints ti_ints_of(tc_build *b, const int64_t *v, int n)
+{
+    return ti_ints_copy(&b->ctx->arena, v, n);
+}
 
 #endif

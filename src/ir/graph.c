@@ -121,6 +121,30 @@ bool ti_graph_gives(const tc_graph *g, tc_val val)
     return false;
 }
 
+bool ti_graph_takes(const tc_graph *g, tc_val val)
+{
+    for (size_t i = 0; i < g->n_in; i++)
+        if (g->in[i] == val)
+            return true;
+    return false;
+}
+
+bool ti_graph_keeps(const tc_graph *g, tc_val val)
+{
+    for (size_t i = 0; i < g->n_mutation; i++)
+        if (g->mutation[i].before == val)
+            return true;
+    return false;
+}
+
+size_t ti_graph_bytes(const tc_graph *g, const tc_val *v, size_t n)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += tc_type_bytes(ti_type_of(g, v[i]));
+    return bytes;
+}
+
 void ti_graph_output(tc_graph *g, tc_val val)
 {
     tc_grow(&g->module->ctx->arena, g->out, g->n_out, g->cap_out);

@@ -151,8 +151,12 @@ void ti_graph_output(tc_graph *g, tc_val val);
 void ti_graph_read_instead(tc_graph *g, tc_val old, tc_val now);
 /* The last n nodes move to the front, in their order. */
 void ti_graph_to_front(tc_graph *g, size_t n);
-/* The value is an output. */
+/* The value is an output, an input, a buffer that runs change. */
 bool ti_graph_gives(const tc_graph *g, tc_val val);
+bool ti_graph_takes(const tc_graph *g, tc_val val);
+bool ti_graph_keeps(const tc_graph *g, tc_val val);
+/* Bytes of n values. */
+size_t ti_graph_bytes(const tc_graph *g, const tc_val *v, size_t n);
 tc_node *ti_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,
                       int n_out, const tc_loc *loc);
 /* A constant; the data is not copied and must live as long as the context. */
@@ -175,6 +179,11 @@ static inline tc_node *ti_def(const tc_graph *g, tc_val v) { return v ? g->val[v
 static inline bool ti_is_const(const tc_graph *g, tc_val v)
 {
     return v && g->val[v]->data != NULL && !g->val[v]->state;
+}
+/* A float constant, or an operand that is left out. */
+static inline bool ti_may_be_folded(const tc_graph *g, tc_val v)
+{
+    return !v || (ti_is_const(g, v) && ti_type_of(g, v)->dtype == TC_f32 && !ti_type_of(g, v)->quant);
 }
 /* Makes the constant `before` a mutable buffer of the program. */
 void ti_graph_mutate(tc_graph *g, tc_val before, tc_val after);

@@ -2,12 +2,6 @@
 /* infer.c -- the types of a node's results, from the shape function that op.def names. */
 #include "graph.h"
 
-/* In the typed form an operator works on the real values of quantized ones. */
-static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
-{
-    return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
-}
-
 bool ti_op_sees_storage(tc_op op)
 {
     return tc_ops[op].tosa || op == TC_OP_rescale || op == TC_OP_quantize ||
@@ -88,11 +82,11 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
             return ti_error(ctx, node->loc, TC_E_STRUCTURE, "operand %d of '%s' is left out", i,
                             info->name);
         if (typed && in[i].type && in[i].type->quant)
-            in[i] = (tc_tensor){real_type(ctx, in[i].type), NULL};
+            in[i] = (tc_tensor){ti_type_real(ctx, in[i].type), NULL};
     }
     for (int i = 0; i < node->n_out; i++) {
         const tc_type *declared = given_type(g, node, i);
-        out[i] = declared ? *(typed ? real_type(ctx, declared) : declared)
+        out[i] = declared ? *(typed ? ti_type_real(ctx, declared) : declared)
                           : (tc_type){TC_none, 0, {0}, NULL};
     }
     tc_infer call = {ctx, node->loc, info->name, node->attr, node->n_in, node->n_out, in, out};
@@ -105,7 +99,7 @@ static tc_status infer(tc_graph *g, tc_node *node, tc_tensor *in, tc_type *out)
         const tc_type *computed = ti_type_intern(ctx, &out[i]);
         if (!value->type)
             value->type = computed;
-        else if ((typed ? real_type(ctx, value->type) : value->type) != computed &&
+        else if ((typed ? ti_type_real(ctx, value->type) : value->type) != computed &&
                  !kept_in_32(node, value->type, computed))
             return declared_differs(ctx, g, node, i, value->type, computed);
     }

@@ -4,6 +4,7 @@
 #define TC_OP_H
 
 #include "../num/call.h"
+#include "../num/resize.h"
 
 typedef enum tc_op {
 #define OP(name, ...) TC_OP_##name,
@@ -125,6 +126,12 @@ static inline bool ti_op_in(tc_op op, const tc_op *list, size_t n)
 }
 #define TC_OP_IN(op, ...)                                                                          \
     ti_op_in(op, (const tc_op[]){__VA_ARGS__}, TC_COUNT(((const tc_op[]){__VA_ARGS__})))
+
+/* Of upsample_*: op.def has them in this order. */
+static inline tc_resize_kind ti_resize_kind(tc_op op)
+{
+    return (tc_resize_kind)((int)op - TC_OP_upsample_nearest);
+}
 
 /* The operator of that name in text, or TC_OP_COUNT. */
 tc_op ti_op_named(tc_str name);

@@ -231,18 +231,13 @@ static void put_const(printer *p, const tc_node *node)
                       store(p->options->side, value->data, tc_type_bytes(value->type)));
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && ti_text_eq(a, b));
-}
-
 /* "file", node="...", ...: what is known, in this order. */
 static void put_loc(printer *p, const tc_loc *loc)
 {
     const struct {
         const char *name, *text;
     } part[] = {
-        {"", loc->place},         {"file=", same_text(loc->file, p->file) ? NULL : loc->file},
+        {"", loc->place},         {"file=", ti_text_same(loc->file, p->file) ? NULL : loc->file},
         {"node=", loc->node},     {"target=", loc->target},
         {"module=", loc->module}, {"module_type=", loc->module_type}};
     bool first = true;
@@ -375,7 +370,7 @@ static bool file_is_named(const tc_module *m)
     for (size_t i = 0; m->file && i < m->n_graph; i++)
         for (size_t k = 0; k < m->graph[i]->n_node; k++) {
             const tc_loc *loc = m->graph[i]->node[k]->loc;
-            if (has_loc(loc) && same_text(loc->file, m->file))
+            if (has_loc(loc) && ti_text_same(loc->file, m->file))
                 return true;
         }
     return false;

@@ -30,6 +30,15 @@ TC_MUST_USE tc_status ti_rewrite_graph(tc_graph *g, tc_rewriter *const *rewriter
 TC_MUST_USE tc_status ti_rewrite_module(tc_module *module, tc_rewriter *const *rewriter, size_t n,
                                         void *user);
 
+/* The pass that is nothing but these rewriters. */
+#define TC_REWRITES(pass, ...)                                                                     \
+    tc_status pass(tc_ctx *ctx, tc_module *module)                                                 \
+    {                                                                                              \
+        static tc_rewriter *const rewriters[] = {__VA_ARGS__};                                     \
+        (void)ctx;                                                                                 \
+        return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);                    \
+    }
+
 /* From here on, `val` of `to` replaces `old`; the types must be equal. */
 void ti_rewrite_bind(tc_rewrite *rw, tc_val old, tc_val val);
 
@@ -64,6 +73,13 @@ const bool *ti_graph_pinned(tc_ctx *ctx, const tc_graph *g);
 /* Moves outputs, mutations and, of the program, the signature to the graph that replaces the other;
  * now: by old value, its replacement. */
 void ti_graph_hand_over(const tc_graph *from, tc_graph *to, const tc_val *now);
+
+/* A value of `to` in plain f32. */
+static inline bool ti_rewrite_is_f32(const tc_rewrite *rw, tc_val val)
+{
+    const tc_type *t = ti_type_of(rw->to, val);
+    return t && t->dtype == TC_f32 && !t->quant;
+}
 
 /* A constant of `to` that no run changes. */
 bool ti_rewrite_is_fixed(const tc_rewrite *rw, tc_val val);

@@ -18,6 +18,12 @@ static inline tc_type ti_type_shaped(tc_dtype dtype, int32_t rank, const int64_t
     return t;
 }
 
+/* "[1,3,8]" for a message. */
+static inline const char *ti_shape_dims(const tc_infer *c, const tc_type *t)
+{
+    return ti_dims_text(&c->ctx->scratch, t->rank, t->dim);
+}
+
 /* Operand i is present. */
 static inline tc_status ti_need(const tc_infer *c, int i, const char *what)
 {

@@ -3,11 +3,6 @@
 #include "../num/index.h"
 #include "shape_check.h"
 
-static const char *dims(tc_infer *c, const tc_type *t)
-{
-    return ti_dims_text(&c->ctx->scratch, t->rank, t->dim);
-}
-
 /* Operands from `first` on are indices into operand 0: integers, absent where an axis stays whole,
  * and masks, which cover as many axes as they have. */
 static tc_status check_indices(tc_infer *c, int first, bool *masked)
@@ -22,8 +17,8 @@ static tc_status check_indices(tc_infer *c, int first, bool *masked)
         for (int k = 0; mask && k < index->rank; k++)
             if (axes + k < x->rank && index->dim[k] != x->dim[axes + k])
                 return ti_error(c->ctx, c->loc, TC_E_SHAPE,
-                                "a mask of '%s' is %s, the tensor is %s", c->op, dims(c, index),
-                                dims(c, x));
+                                "a mask of '%s' is %s, the tensor is %s", c->op, ti_shape_dims(c, index),
+                                ti_shape_dims(c, x));
         if (index && !mask)
             TC_TRY(ti_need_integers(c, i));
         axes += mask ? index->rank : 1;
@@ -76,7 +71,7 @@ tc_status ti_shape_index_put(tc_infer *c)
         if (!ti_index_fits(c->in[1].type, &there))
             return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "'index_put' puts %s where there is room for %s",
-                            dims(c, c->in[1].type), dims(c, &there));
+                            ti_shape_dims(c, c->in[1].type), ti_shape_dims(c, &there));
     }
     c->out[0] = *c->in[0].type;
     return ti_need_same_dtype(c, 0, 1);
@@ -89,7 +84,7 @@ static tc_status row_list(tc_infer *c, int64_t axis)
     TC_TRY(ti_need_integers(c, 1));
     if (c->in[1].type->rank > 1)
         return ti_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, expected a list",
-                        c->op, dims(c, c->in[1].type));
+                        c->op, ti_shape_dims(c, c->in[1].type));
     return TC_OK;
 }
 
@@ -120,7 +115,7 @@ static tc_status rows_replaced(tc_infer *c, int64_t axis)
     bool scalar = !part.rank || (part.rank == 1 && n == 1 && c->in[2].type->rank == 0);
     if (scalar ? tc_type_count(c->in[2].type) != n : !ti_same_dims(&part, c->in[2].type))
         return ti_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s",
-                        c->op, dims(c, c->in[2].type), dims(c, &part));
+                        c->op, ti_shape_dims(c, c->in[2].type), ti_shape_dims(c, &part));
     c->out[0] = *c->in[0].type;
     return TC_OK;
 }
@@ -144,7 +139,7 @@ static tc_status within(tc_infer *c, const tc_type *t, int64_t axis)
         fits = i == axis || index->dim[i] <= t->dim[i];
     if (!fits && tc_type_count(index))
         return ti_error(c->ctx, c->loc, TC_E_SHAPE, "the index of '%s' is %s, and does not fit %s",
-                        c->op, dims(c, index), dims(c, t));
+                        c->op, ti_shape_dims(c, index), ti_shape_dims(c, t));
     return TC_OK;
 }
 
@@ -180,7 +175,7 @@ tc_status ti_shape_embedding(tc_infer *c)
     TC_TRY(ti_need_integers(c, 1));
     if (table->rank != 2)
         return ti_error(c->ctx, c->loc, TC_E_SHAPE,
-                        "the table of 'embedding' is %s, expected rank 2", dims(c, table));
+                        "the table of 'embedding' is %s, expected rank 2", ti_shape_dims(c, table));
     if (index->rank == TC_MAX_RANK)
         return ti_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED,
                               "'embedding' of an index of rank %d", index->rank);
@@ -196,7 +191,7 @@ tc_status ti_shape_bucketize(tc_infer *c)
     if (c->in[1].type->rank != 1)
         return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                         "the boundaries of 'bucketize' are %s, expected a list",
-                        dims(c, c->in[1].type));
+                        ti_shape_dims(c, c->in[1].type));
     c->out[0] = *c->in[0].type;
     c->out[0].dtype = TC_i64;
     return TC_OK;

@@ -2,11 +2,6 @@
 /* shape_move.c -- types of operators that move elements. */
 #include "shape_check.h"
 
-static const char *dims(tc_infer *c, const tc_type *t)
-{
-    return ti_dims_text(&c->ctx->scratch, t->rank, t->dim);
-}
-
 tc_status ti_shape_reshape(tc_infer *c)
 {
     const tc_attr_shape *a = c->attr;
@@ -14,7 +9,7 @@ tc_status ti_shape_reshape(tc_infer *c)
     int64_t count = ti_dims_count(a->shape.n, a->shape.v);
     if (count != tc_type_count(x))
         return ti_error(c->ctx, c->loc, TC_E_SHAPE,
-                        "%s has %" PRId64 " elements, the shape %s does not", dims(c, x),
+                        "%s has %" PRId64 " elements, the shape %s does not", ti_shape_dims(c, x),
                         tc_type_count(x), ti_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
     c->out[0] = ti_type_shaped(x->dtype, a->shape.n, a->shape.v);
     return TC_OK;
@@ -41,7 +36,7 @@ tc_status ti_shape_expand(tc_infer *c)
     for (int i = 0; fits && i < x->rank; i++)
         fits = x->dim[i] == 1 || x->dim[i] == a->shape.v[i + lead];
     if (!fits)
-        return ti_error(c->ctx, c->loc, TC_E_SHAPE, "%s cannot be expanded to %s", dims(c, x),
+        return ti_error(c->ctx, c->loc, TC_E_SHAPE, "%s cannot be expanded to %s", ti_shape_dims(c, x),
                         ti_dims_text(&c->ctx->scratch, a->shape.n, a->shape.v));
     c->out[0] = ti_type_shaped(x->dtype, a->shape.n, a->shape.v);
     return TC_OK;
@@ -104,7 +99,7 @@ static tc_status replaces(tc_infer *c, const tc_type *part)
 {
     if (!ti_same_dims(c->in[1].type, part))
         return ti_error(c->ctx, c->loc, TC_E_SHAPE, "'%s' puts %s where there is room for %s",
-                        c->op, dims(c, c->in[1].type), dims(c, part));
+                        c->op, ti_shape_dims(c, c->in[1].type), ti_shape_dims(c, part));
     c->out[0] = *c->in[0].type;
     return ti_need_same_dtype(c, 0, 1);
 }
@@ -142,8 +137,8 @@ tc_status ti_shape_cat(tc_infer *c)
         x.dim[a->axis] = y.dim[a->axis];
         if (!ti_same_dims(&x, &y))
             return ti_error(c->ctx, c->loc, TC_E_SHAPE,
-                            "operand %d of 'cat' is %s, operand 0 is %s", i, dims(c, c->in[i].type),
-                            dims(c, c->in[0].type));
+                            "operand %d of 'cat' is %s, operand 0 is %s", i, ti_shape_dims(c, c->in[i].type),
+                            ti_shape_dims(c, c->in[0].type));
         y.dim[a->axis] += extent;
     }
     c->out[0] = y;
@@ -161,7 +156,7 @@ tc_status ti_shape_stack(tc_infer *c)
         if (!ti_same_dims(x, c->in[i].type))
             return ti_error(c->ctx, c->loc, TC_E_SHAPE,
                             "operand %d of 'stack' is %s, operand 0 is %s", i,
-                            dims(c, c->in[i].type), dims(c, x));
+                            ti_shape_dims(c, c->in[i].type), ti_shape_dims(c, x));
     }
     if (x->rank == TC_MAX_RANK)
         return ti_unsupported(c->ctx, c->loc, TC_E_UNSUPPORTED, "'stack' of tensors of rank %d",

@@ -10,4 +10,10 @@
 #include "lower_pass.def"
 #undef PASS
 
+/* Codes of up to 16 bits, of one scale. */
+static inline bool ti_is_narrow(const tc_type *t)
+{
+    return t->quant && t->quant->axis < 0 && tc_dtypes[t->dtype].bits <= 16;
+}
+
 #endif

@@ -53,4 +53,20 @@ static inline int64_t ti_zero_of(const tc_type *t) { return t->quant->zero[0]; }
 /* One pair for the whole tensor, stored as i8 or i16. */
 bool ti_is_activation(const tc_type *t);
 
+/* Bounds of an i32. */
+static inline tc_val ti_put_at_most(tc_build *lw, tc_val a, double most)
+{
+    return ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, most));
+}
+static inline tc_val ti_put_at_least(tc_build *lw, tc_val a, double least)
+{
+    return ti_b_tosa_maximum(lw, a, ti_b_like(lw, a, TC_i32, least));
+}
+
+/* Channels last to first, in the shape of y. */
+static inline tc_val ti_put_channels_first(tc_build *lw, tc_val x, const tc_type *y)
+{
+    return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
+}
+
 #endif

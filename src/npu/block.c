@@ -4,19 +4,10 @@
 
 #include <math.h>
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
 static int32_t most(int32_t a, int32_t b)
 {
     return a > b ? a : b;
 }
-static int32_t round_up(int32_t a, int32_t b)
-{
-    return b > 0 ? (a + b - 1) / b * b : a;
-}
-
 /* ---- what fits ---- */
 
 static int32_t bits_of(const tc_npu_op *op)
@@ -30,13 +21,13 @@ static bool fits_times(const tc_npu_machine *m, const tc_npu_op *op, int32_t cop
 {
     int32_t bits = bits_of(op);
     tc_npu_block in = ti_npu_input_block(m, op, bits), b = op->block;
-    int32_t depth = ti_npu_sums_channels(op) ? least(in.depth, op->ifm.c) : b.depth;
-    depth = round_up(depth, ti_npu_piece(m, op, in.depth, bits).depth);
+    int32_t depth = ti_npu_sums_channels(op) ? ti_min_i32(in.depth, op->ifm.c) : b.depth;
+    depth = ti_round_up_i32(depth, ti_npu_piece(m, op, in.depth, bits).depth);
     bool whole = b.h >= op->ofm.h && b.w >= op->ofm.w && b.depth >= op->ofm.c;
     int64_t inputs = (int64_t)in.h * in.w * depth * bits / 8 *
                      (copies == 1 && ti_npu_sums_channels(op) && !whole ? 2 : copies);
     int64_t sums =
-        (int64_t)b.h * b.w * round_up(b.depth, 16) * (op->acc_bits > 32 ? 8 : 4) * copies;
+        (int64_t)b.h * b.w * ti_round_up_i32(b.depth, 16) * (op->acc_bits > 32 ? 8 : 4) * copies;
     return inputs <= m->ifm_ram && sums <= m->acc_ram;
 }
 
@@ -109,8 +100,8 @@ static int choose_unit(const tc_npu_machine *m, const tc_npu_op *op)
         if (!ti_npu_may_use(m, op, i))
             continue;
         tc_npu_block u = m->microblock[i];
-        double all = (double)round_up(op->ofm.h, u.h) * round_up(op->ofm.w, u.w) *
-                     round_up(op->ofm.c, u.depth);
+        double all = (double)ti_round_up_i32(op->ofm.h, u.h) * ti_round_up_i32(op->ofm.w, u.w) *
+                     ti_round_up_i32(op->ofm.c, u.depth);
         if (all < least_waste) {
             least_waste = all;
             best = i;
@@ -149,7 +140,7 @@ static double coverage(const tc_npu_machine *m, const tc_npu_op *op)
 {
     tc_npu_block in = ti_npu_input_block(m, op, bits_of(op));
     double area = (double)op->ifm.h * op->ifm.w;
-    return area / fmax(1, (double)least(op->ifm.h, in.h) * least(op->ifm.w, in.w));
+    return area / fmax(1, (double)ti_min_i32(op->ifm.h, in.h) * ti_min_i32(op->ifm.w, in.w));
 }
 
 /* All blocks that fit, the one that fetches least; of equals the first, or a small one that covers
@@ -158,8 +149,8 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
 {
     tc_npu_block unit = ti_npu_block_step(m, op), best = {0};
     double least_fetched = INFINITY, least_uncovered = INFINITY;
-    int32_t step = 16, first = most(unit.depth, least(end.depth, step));
-    for (int32_t depth = first < op->ofm.c ? round_up(first, step) : first; depth <= end.depth;) {
+    int32_t step = 16, first = most(unit.depth, ti_min_i32(end.depth, step));
+    for (int32_t depth = first < op->ofm.c ? ti_round_up_i32(first, step) : first; depth <= end.depth;) {
         int32_t widest = end.w;
         for (int32_t h = unit.h; h <= end.h; h += unit.h)
             for (int32_t w = unit.w; w <= widest; w += unit.w) {
@@ -179,7 +170,7 @@ static bool search(const tc_npu_machine *m, tc_npu_op *op, tc_npu_block end, int
             }
         depth += unit.depth;
         if (depth < op->ofm.c)
-            depth = round_up(depth, step);
+            depth = ti_round_up_i32(depth, step);
     }
     op->block = best;
     return best.depth != 0;
@@ -207,31 +198,31 @@ static void choose_pointwise(const tc_npu_machine *m, tc_npu_op *op)
     enum { SLOTS = 6, BRICK = 16 };
     tc_npu_block unit = ti_npu_unit(m, op);
     uint8_t broadcast = broadcast_of(op);
-    int32_t bytes = op->ifm.bytes, w = round_up(op->ofm.w, unit.w), c = round_up(op->ofm.c, BRICK);
+    int32_t bytes = op->ifm.bytes, w = ti_round_up_i32(op->ofm.w, unit.w), c = ti_round_up_i32(op->ofm.c, BRICK);
     int32_t wide = m->chain_ram / bytes / BRICK, few = m->out_ram / SLOTS / (BRICK * bytes),
             narrow = few / unit.h;
     int32_t parts = (op->ofm.h + m->most.h - 1) / m->most.h;
-    int32_t h = least(round_up(op->ofm.h / parts, unit.h), m->most.h), depth = BRICK;
-    int32_t need = most(round_up(least(least(w, wide), m->most.w), unit.w), unit.w);
+    int32_t h = ti_min_i32(ti_round_up_i32(op->ofm.h / parts, unit.h), m->most.h), depth = BRICK;
+    int32_t need = most(ti_round_up_i32(ti_min_i32(ti_min_i32(w, wide), m->most.w), unit.w), unit.w);
     if (op->kind == TC_NPU_KIND_RESIZE) {
-        op->block = (tc_npu_block){1, least(w, ti_npu_most_block(m, op).w), BRICK};
+        op->block = (tc_npu_block){1, ti_min_i32(w, ti_npu_most_block(m, op).w), BRICK};
         return;
     }
     if (broadcast & TC_BROADCAST_C) {
-        depth = least(c, m->most.depth);
+        depth = ti_min_i32(c, m->most.depth);
         wide = narrow;
         if (broadcast == TC_BROADCAST_C) { /* rows as far as their columns leave room */
-            int32_t rows = few / least(w, most(narrow, 1)) / unit.h * unit.h;
-            h = least(h, most(rows, unit.h));
+            int32_t rows = few / ti_min_i32(w, most(narrow, 1)) / unit.h * unit.h;
+            h = ti_min_i32(h, most(rows, unit.h));
             wide = few / h;
         }
     } else {
         wide = broadcast & TC_BROADCAST_H ? narrow : wide;
-        int32_t more = least(wide / need, least(c, m->most.depth) / BRICK);
+        int32_t more = ti_min_i32(wide / need, ti_min_i32(c, m->most.depth) / BRICK);
         wide /= more > 1 ? more : 1;
         depth *= more > 1 ? more : 1;
     }
-    op->block = (tc_npu_block){h, least(round_up(most(wide, 1), unit.w), m->most.w), depth};
+    op->block = (tc_npu_block){h, ti_min_i32(ti_round_up_i32(most(wide, 1), unit.w), m->most.w), depth};
 }
 
 void ti_npu_set_order(const tc_npu_machine *m, tc_npu_op *op)
@@ -244,9 +235,9 @@ void ti_npu_choose_block(const tc_npu_machine *m, tc_npu_op *op)
 {
     ti_npu_set_order(m, op);
     tc_npu_block unit = ti_npu_block_step(m, op);
-    tc_npu_block end = {round_up(least(op->ofm.h, m->most.h), unit.h),
-                        round_up(least(op->ofm.w, m->most.w), unit.w),
-                        round_up(least(op->ofm.c, m->most.depth),
+    tc_npu_block end = {ti_round_up_i32(ti_min_i32(op->ofm.h, m->most.h), unit.h),
+                        ti_round_up_i32(ti_min_i32(op->ofm.w, m->most.w), unit.w),
+                        ti_round_up_i32(ti_min_i32(op->ofm.c, m->most.depth),
                                  m->product == TC_U85 ? most(16, unit.depth) : unit.depth)};
     if (m->product == TC_U85 && ti_npu_is_pointwise(op)) {
         choose_pointwise(m, op);

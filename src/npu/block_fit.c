@@ -7,15 +7,6 @@
 
 enum { OUTPUT_BANKS = 2, TABLE_BANKS = 2, FEW_BANKS = 16, BRICK = 16, REVERSE_C = 3 };
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return b > 0 ? (a + b - 1) / b * b : a;
-}
-
 /* ---- inputs ---- */
 
 tc_npu_block ti_npu_unit(const tc_npu_machine *m, const tc_npu_op *op)
@@ -48,7 +39,7 @@ tc_npu_block ti_npu_piece(const tc_npu_machine *m, const tc_npu_op *op, int32_t 
 static int32_t below(int32_t out, int32_t stride, int32_t kernel, int32_t dilation,
                      tc_npu_upscale upscale)
 {
-    int32_t n = (out - 1) * stride + least((kernel - 1) * dilation + 1, 8);
+    int32_t n = (out - 1) * stride + ti_min_i32((kernel - 1) * dilation + 1, 8);
     return upscale ? (n + 1) / 2 + (n % 2 == 0) : n;
 }
 
@@ -80,9 +71,9 @@ static tc_npu_block input_block(const tc_npu_machine *m, const tc_npu_op *op, in
                   : op->weights.sparse && bits == 8                                           ? 128
                                                                                               : 64;
     else if (bits == 16)
-        b.depth = (int32_t)round_up(least(op->ifm.c, 16), 4);
+        b.depth = (int32_t)ti_round_up(ti_min_i32(op->ifm.c, 16), 4);
     else
-        b.depth = (int32_t)round_up(least(op->ifm.c, k->part_kernel ? 16 : 32), 8);
+        b.depth = (int32_t)ti_round_up(ti_min_i32(op->ifm.c, k->part_kernel ? 16 : 32), 8);
     return b;
 }
 
@@ -93,10 +84,10 @@ tc_npu_block ti_npu_input_block(const tc_npu_machine *m, const tc_npu_op *op, in
         return b;
     if (m->product == TC_U85) {
         step = ti_npu_piece(m, op, b.depth, bits);
-        b.depth = (int32_t)round_up(b.depth, step.depth);
+        b.depth = (int32_t)ti_round_up(b.depth, step.depth);
     }
-    b.h = (int32_t)round_up(b.h, step.h);
-    b.w = (int32_t)round_up(b.w, step.w);
+    b.h = (int32_t)ti_round_up(b.h, step.h);
+    b.w = (int32_t)ti_round_up(b.w, step.w);
     return b;
 }
 
@@ -105,8 +96,8 @@ tc_npu_block ti_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
     tc_npu_block b = input_block(m, op, 8 * op->ifm.bytes), unit = ti_npu_unit(m, op);
     if (ti_npu_is_pointwise(op))
         return b;
-    b.h = (int32_t)round_up(b.h, unit.h);
-    b.w = (int32_t)round_up(b.w, unit.w);
+    b.h = (int32_t)ti_round_up(b.h, unit.h);
+    b.w = (int32_t)ti_round_up(b.w, unit.w);
     return b;
 }
 
@@ -114,7 +105,7 @@ tc_npu_block ti_npu_ifm_block(const tc_npu_machine *m, const tc_npu_op *op)
 
 static int64_t banks(int64_t bytes, int64_t granule)
 {
-    return round_up(2 * ((bytes + TC_NPU_BANK - 1) / TC_NPU_BANK), granule);
+    return ti_round_up(2 * ((bytes + TC_NPU_BANK - 1) / TC_NPU_BANK), granule);
 }
 
 static tc_npu_granule input_granule(const tc_npu_op *op)
@@ -137,7 +128,7 @@ int64_t ti_npu_acc_banks(const tc_npu_machine *m, const tc_npu_op *op, int32_t r
     tc_npu_granule g = op->acc_bits == 40   ? TC_GRANULE_ACC40
                        : op->acc_bits == 16 ? TC_GRANULE_ACC16
                                             : TC_GRANULE_ACC32;
-    int64_t bytes = (int64_t)rows * op->block.w * round_up(op->block.depth, 8) * op->acc_bits / 8;
+    int64_t bytes = (int64_t)rows * op->block.w * ti_round_up(op->block.depth, 8) * op->acc_bits / 8;
     return banks(bytes, m->granule[g]);
 }
 
@@ -146,7 +137,7 @@ tc_npu_banks ti_npu_banks_of(const tc_npu_machine *m, const tc_npu_op *op)
     bool ew = op->kind == TC_NPU_KIND_ELEMENTWISE, table = op->function == TC_NPU_LOOKUP;
     tc_npu_block in = ti_npu_ifm_block(m, op);
     tc_npu_banks n = {
-        .ifm = banks((int64_t)in.h * in.w * round_up((int64_t)in.depth * op->ifm.bytes, 8),
+        .ifm = banks((int64_t)in.h * in.w * ti_round_up((int64_t)in.depth * op->ifm.bytes, 8),
                      m->granule[input_granule(op)]),
         .end = m->banks - (m->banks == FEW_BANKS && !table ? 0 : TABLE_BANKS)};
     if (!ew)
@@ -171,7 +162,7 @@ void ti_npu_set_banks(const tc_npu_machine *m, tc_npu_op *op)
 
 int64_t ti_npu_acc_bytes(const tc_npu_op *op)
 {
-    return (int64_t)op->block.h * op->block.w * round_up(op->block.depth, BRICK) *
+    return (int64_t)op->block.h * op->block.w * ti_round_up(op->block.depth, BRICK) *
            (op->acc_bits > 32 ? 8 : 4);
 }
 
@@ -181,12 +172,12 @@ int64_t ti_npu_input_bytes(const tc_npu_machine *m, const tc_npu_op *op)
     if (ti_npu_is_pointwise(op) || !ifm->used || ifm->bytes > 4)
         return 0;
     tc_npu_block in = ti_npu_ifm_block(m, op);
-    in.depth = least(in.depth, ifm->c);
+    in.depth = ti_min_i32(in.depth, ifm->c);
     tc_npu_block piece = ti_npu_piece(m, op, in.depth, 8 * ifm->bytes);
-    int64_t bytes = round_up(in.h, piece.h) * round_up(in.w, piece.w) *
-                    round_up(in.depth, piece.depth) * ifm->bytes;
-    int64_t all = round_up(ifm->h, piece.h) * round_up(ifm->w, piece.w) *
-                  round_up(ifm->c, piece.depth) * ifm->bytes;
+    int64_t bytes = ti_round_up(in.h, piece.h) * ti_round_up(in.w, piece.w) *
+                    ti_round_up(in.depth, piece.depth) * ifm->bytes;
+    int64_t all = ti_round_up(ifm->h, piece.h) * ti_round_up(ifm->w, piece.w) *
+                  ti_round_up(ifm->c, piece.depth) * ifm->bytes;
     return bytes < all ? bytes : all;
 }
 
@@ -208,7 +199,7 @@ tc_npu_block ti_npu_most_block(const tc_npu_machine *m, const tc_npu_op *op)
     if (m->product != TC_U85)
         return most;
     if (op->transpose & 2) /* channels become columns, or rows */
-        most.depth = least(most.depth, op->transpose & 4 ? most.h : most.w);
+        most.depth = ti_min_i32(most.depth, op->transpose & 4 ? most.h : most.w);
     if (op->reverse == REVERSE_C)
         most.depth = BRICK;
     return op->kind == TC_NPU_KIND_RESIZE ? (tc_npu_block){1, most_resized(m, op), BRICK}

@@ -14,11 +14,6 @@ enum { JOBS = 8, SIDES = 160, BRICK = 16 };
 static const double more_traffic = 1.1, burst = 64, /* that are too few to count */
     equal = 1e-9;
 
-static int32_t round_up(int32_t a, int32_t b)
-{
-    return (a + b - 1) / b * b;
-}
-
 /* ---- prices ---- */
 
 /* Of operations with a common block: the jobs, and which operation each begins with.  Beyond JOBS
@@ -95,10 +90,10 @@ static int sides(int32_t all, int32_t step, int32_t most, int32_t out[SIDES])
     int n = 0;
     for (int32_t side = step; side <= most && n < SIDES;) {
         int32_t parts = (all + side - 1) / side;
-        out[n++] = round_up((all + parts - 1) / parts, step);
+        out[n++] = ti_round_up_i32((all + parts - 1) / parts, step);
         if (parts == 1)
             break;
-        side = round_up((all + parts - 2) / (parts - 1), step);
+        side = ti_round_up_i32((all + parts - 2) / (parts - 1), step);
     }
     return n;
 }
@@ -107,9 +102,9 @@ static int sides(int32_t all, int32_t step, int32_t most, int32_t out[SIDES])
 static int depths(const tc_npu_op *op, tc_npu_block step, int32_t fewest, int32_t most,
                   int32_t out[SIDES])
 {
-    int n = sides(op->ofm.c, round_up(BRICK, step.depth), most, out);
+    int n = sides(op->ofm.c, ti_round_up_i32(BRICK, step.depth), most, out);
     if (n && out[n - 1] >= op->ofm.c && op->ofm.c >= fewest)
-        out[n - 1] = round_up(op->ofm.c, step.depth);
+        out[n - 1] = ti_round_up_i32(op->ofm.c, step.depth);
     return n;
 }
 

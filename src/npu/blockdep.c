@@ -10,11 +10,6 @@
 
 #include "block.h"
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 typedef struct box {
     int32_t lo[3], hi[3]; /* height, width, depth */
 } box;
@@ -26,7 +21,7 @@ static box piece(const int32_t area[3], const int32_t step[3], int64_t n)
     box b = {.lo = {(int32_t)(n / deep / wide) * step[0], (int32_t)(n / deep % wide) * step[1],
                     (int32_t)(n % deep) * step[2]}};
     for (int k = 0; k < 3; k++)
-        b.hi[k] = least(b.lo[k] + step[k], area[k]);
+        b.hi[k] = ti_min_i32(b.lo[k] + step[k], area[k]);
     return b;
 }
 
@@ -135,7 +130,7 @@ static bool in_tile(const box *b, const place *p, int tile, box *out)
     int32_t from = tile ? p->rows : 0, to = tile ? INT32_MAX : p->rows;
     *out = *b;
     out->lo[0] = (b->lo[0] > from ? b->lo[0] : from) - from;
-    out->hi[0] = least(b->hi[0], to) - from;
+    out->hi[0] = ti_min_i32(b->hi[0], to) - from;
     for (int k = 0; k < 3; k++) {
         out->lo[k] += p->at[tile][k];
         out->hi[k] += p->at[tile][k];
@@ -246,7 +241,7 @@ uint8_t ti_npu_blockdep_in(const tc_npu_machine *machine, bool apart, const tc_n
         p.written = ti_npu_map_range(out, out->h, out->w, out->c);
     if (reads_as_stream(&p))
         return 0;
-    return (uint8_t)least(by_operand(&p, &op->ifm), by_operand(&p, &op->ifm2));
+    return (uint8_t)ti_min_i32(by_operand(&p, &op->ifm), by_operand(&p, &op->ifm2));
 }
 
 uint8_t ti_npu_blockdep(const tc_npu_machine *machine, const tc_npu_op *before, const tc_npu_op *op)

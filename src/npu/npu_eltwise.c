@@ -21,106 +21,46 @@ static int shift_of(int64_t b)
     return (int)ti_clip(b, 0, 63);
 }
 
-static int64_t do_mul(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, ti_wrap_mul(a, b);
-}
-static int64_t do_add(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, ti_wrap_add(a, b);
-}
-static int64_t do_sub(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, ti_wrap_sub(a, b);
-}
-static int64_t do_min(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a < b ? a : b;
-}
-static int64_t do_max(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a > b ? a : b;
-}
-static int64_t do_abs(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, (void)b, a < 0 ? ti_wrap_sub(0, a) : a;
-}
-static int64_t do_clz(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    (void)op, (void)b;
-    return (uint32_t)a ? __builtin_clz((uint32_t)a) : 32;
-}
-static int64_t do_shr(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return ti_npu_scaled(a, 1, shift_of(b), op->ofm_scale.round, 0);
-}
-static int64_t do_shl(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    (void)op;
-    return ti_npu_wrapped((int64_t)((uint64_t)a << shift_of(b)), 32, true);
-}
-static int64_t do_lsr(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (int64_t)((uint64_t)ti_npu_wrapped(a, 8 * op->ifm.bytes, false) >> shift_of(b));
-}
-static int64_t do_div(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    (void)op;
-    return b == 0 ? 0 : b == -1 ? ti_wrap_sub(0, a) : a / b;
-}
-static int64_t do_eq(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, -(int64_t)(a == b);
-}
-static int64_t do_ne(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, -(int64_t)(a != b);
-}
-static int64_t do_ge(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, -(int64_t)(a >= b);
-}
-static int64_t do_gt(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, -(int64_t)(a > b);
-}
-static int64_t do_and(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a & b;
-}
-static int64_t do_or(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a | b;
-}
-static int64_t do_xor(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a ^ b;
-}
-static int64_t do_not(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, (void)b, ~a;
-}
-static int64_t do_and_not(int64_t a, int64_t b, const tc_npu_op *op)
-{
-    return (void)op, a & ~b;
-}
+/*    mode     U55 scales the result, what a and b become */
+#define MODES                                                                                      \
+    MODE(MUL,     true,  ti_wrap_mul(a, b))                                                        \
+    MODE(ADD,     true,  ti_wrap_add(a, b))                                                        \
+    MODE(SUB,     true,  ti_wrap_sub(a, b))                                                        \
+    MODE(MIN,     false, ti_min_i64(a, b))                                                         \
+    MODE(MAX,     false, ti_max_i64(a, b))                                                         \
+    MODE(ABS,     true,  a < 0 ? ti_wrap_neg(a) : a)                                               \
+    MODE(CLZ,     false, (uint32_t)a ? __builtin_clz((uint32_t)a) : 32)                            \
+    MODE(SHR,     false, ti_npu_scaled(a, 1, shift_of(b), op->ofm_scale.round, 0))                 \
+    MODE(SHL,     false, ti_npu_wrapped((int64_t)((uint64_t)a << shift_of(b)), 32, true))          \
+    MODE(LSR,     false, (int64_t)((uint64_t)ti_npu_wrapped(a, 8 * op->ifm.bytes, false) >> shift_of(b))) \
+    MODE(DIV,     false, b == 0 ? 0 : b == -1 ? ti_wrap_neg(a) : a / b)                            \
+    MODE(CMP_EQ,  false, -(int64_t)(a == b))                                                       \
+    MODE(CMP_NE,  false, -(int64_t)(a != b))                                                       \
+    MODE(CMP_GE,  false, -(int64_t)(a >= b))                                                       \
+    MODE(CMP_GT,  false, -(int64_t)(a > b))                                                        \
+    MODE(AND,     false, a & b)                                                                    \
+    MODE(OR,      false, a | b)                                                                    \
+    MODE(XOR,     false, a ^ b)                                                                    \
+    MODE(NOT,     false, ~a)                                                                       \
+    MODE(AND_NOT, false, a & ~b)
+
+#define MODE(name, scaled, ...)                                                                    \
+    static int64_t do_##name(int64_t a, int64_t b, const tc_npu_op *op)                            \
+    {                                                                                              \
+        (void)b, (void)op;                                                                         \
+        return __VA_ARGS__;                                                                        \
+    }
+MODES
+#undef MODE
 
 /* LRELU comes before its scales, and has none here. */
 static const struct {
     binary *f;
     bool scaled_u55; /* the output is */
 } modes[] = {
-    [TC_EW_MUL] = {do_mul, true},          [TC_EW_ADD] = {do_add, true},
-    [TC_EW_SUB] = {do_sub, true},          [TC_EW_MIN] = {do_min, false},
-    [TC_EW_MAX] = {do_max, false},         [TC_EW_LRELU] = {NULL, true},
-    [TC_EW_ABS] = {do_abs, true},          [TC_EW_CLZ] = {do_clz, false},
-    [TC_EW_SHR] = {do_shr, false},         [TC_EW_SHL] = {do_shl, false},
-    [TC_EW_LSR] = {do_lsr, false},         [TC_EW_DIV] = {do_div, false},
-    [TC_EW_CMP_EQ] = {do_eq, false},       [TC_EW_CMP_NE] = {do_ne, false},
-    [TC_EW_CMP_GE] = {do_ge, false},       [TC_EW_CMP_GT] = {do_gt, false},
-    [TC_EW_AND] = {do_and, false},         [TC_EW_OR] = {do_or, false},
-    [TC_EW_XOR] = {do_xor, false},         [TC_EW_NOT] = {do_not, false},
-    [TC_EW_AND_NOT] = {do_and_not, false},
+#define MODE(name, scaled, ...) [TC_EW_##name] = {do_##name, scaled},
+    MODES
+    [TC_EW_LRELU] = {NULL, true},
 };
 
 /* ---- operands ---- */
@@ -213,7 +153,7 @@ bool ti_npu_elementwise(tc_npu_exec *x, const tc_npu_op *op)
     }
     if (op->mode == TC_EW_LRELU) {
         leaky(x, op, &a);
-        combine(op, do_add, &a, &b, &x->out);
+        combine(op, do_ADD, &a, &b, &x->out);
     } else {
         if (u85) {
             scale_all(&a, &op->ifm_scale);

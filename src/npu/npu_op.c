@@ -400,7 +400,7 @@ static tc_npu_axis read_axis(const tc_npu_walk *w, int scale, int offset, int st
 static const char *read_resize(const tc_npu_walk *w, tc_npu_op *op)
 {
     op->mode = op->param & 3;
-    if (op->mode > TC_RESIZE_NEAREST)
+    if (op->mode > TC_NPU_NEAREST)
         return "the machine has no such way to resize";
     op->y = read_axis(w, TC_NPU_RESIZE_Y_SCALE_N_M1, TC_NPU_RESIZE_Y_OFFSET, TC_NPU_RESIZE_Y_STEP);
     op->x = read_axis(w, TC_NPU_RESIZE_X_SCALE_N_M1, TC_NPU_RESIZE_X_OFFSET, TC_NPU_RESIZE_X_STEP);

@@ -38,9 +38,9 @@ typedef enum tc_npu_pool {
     TC_POOL_ARGMAX_Y
 } tc_npu_pool;
 typedef enum tc_npu_resize {
-    TC_RESIZE_BILINEAR,
-    TC_RESIZE_REPLICATE,
-    TC_RESIZE_NEAREST
+    TC_NPU_BILINEAR,
+    TC_NPU_REPLICATE,
+    TC_NPU_NEAREST
 } tc_npu_resize;
 typedef enum tc_npu_eltwise {
     TC_EW_MUL,

@@ -23,7 +23,7 @@ static spot find(const tc_npu_axis *a, int32_t x, int32_t size)
 
 static int32_t nearest(const tc_npu_op *op, const tc_npu_axis *a, const spot *s)
 {
-    return op->mode == TC_RESIZE_NEAREST && 2 * s->rest >= a->scale ? s->next : s->at;
+    return op->mode == TC_NPU_NEAREST && 2 * s->rest >= a->scale ? s->next : s->at;
 }
 
 bool ti_npu_resizing(tc_npu_exec *x, const tc_npu_op *op)
@@ -40,7 +40,7 @@ bool ti_npu_resizing(tc_npu_exec *x, const tc_npu_op *op)
             spot y = find(&op->y, h, in.h), i = find(&op->x, w, in.w);
             const int64_t *row = in.v + (int64_t)y.at * in.w * in.c,
                           *below = in.v + (int64_t)y.next * in.w * in.c;
-            if (op->mode != TC_RESIZE_BILINEAR) {
+            if (op->mode != TC_NPU_BILINEAR) {
                 const int64_t *p =
                     in.v +
                     ((int64_t)nearest(op, &op->y, &y) * in.w + nearest(op, &op->x, &i)) * in.c;

@@ -36,23 +36,18 @@ static void reach(tc_npu_range *r, const tc_npu_map *m, int tile, int32_t h, int
     r->hi = hi > r->hi ? hi : r->hi;
 }
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 tc_npu_range ti_npu_map_range(const tc_npu_map *m, int32_t h, int32_t w, int32_t c)
 {
     tc_npu_range r = {0, 0};
     if (m->broadcast & TC_BROADCAST_SCALAR || m->storage > TC_STORE_TILES_3X1 || h < 1 || w < 1 ||
         c < 1)
         return r;
-    int32_t left = least(w, m->width0);
-    reach(&r, m, 0, least(h, m->height0), left, c);
+    int32_t left = ti_min_i32(w, m->width0);
+    reach(&r, m, 0, ti_min_i32(h, m->height0), left, c);
     if (h > m->height0)
         reach(&r, m, 2, h - m->height0, left, c);
     if (w > m->width0) {
-        reach(&r, m, 1, least(h, m->height1), w - m->width0, c);
+        reach(&r, m, 1, ti_min_i32(h, m->height1), w - m->width0, c);
         if (h > m->height1)
             reach(&r, m, 3, h - m->height1, w - m->width0, c);
     }

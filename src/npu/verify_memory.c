@@ -91,19 +91,17 @@ static bool tile_runs(const tc_npu_map *m, int tile, int32_t h, int32_t w, int32
     return true;
 }
 
-static int32_t least(int32_t a, int32_t b) { return a < b ? a : b; }
-
 static bool access_runs(const tc_npu_access *a, bool whole, run_taker *take, void *user)
 {
     const tc_npu_map *m = &a->map;
     if (!a->exact)
         return take(user, a->range.lo, a->range.hi);
-    int32_t left = least(a->w, m->width0);
-    bool on = tile_runs(m, 0, least(a->h, m->height0), left, a->c, whole, take, user);
+    int32_t left = ti_min_i32(a->w, m->width0);
+    bool on = tile_runs(m, 0, ti_min_i32(a->h, m->height0), left, a->c, whole, take, user);
     if (on && a->h > m->height0)
         on = tile_runs(m, 2, a->h - m->height0, left, a->c, whole, take, user);
     if (on && a->w > m->width0)
-        on = tile_runs(m, 1, least(a->h, m->height1), a->w - m->width0, a->c, whole, take, user);
+        on = tile_runs(m, 1, ti_min_i32(a->h, m->height1), a->w - m->width0, a->c, whole, take, user);
     if (on && a->w > m->width0 && a->h > m->height1)
         on = tile_runs(m, 3, a->h - m->height1, a->w - m->width0, a->c, whole, take, user);
     return on;

@@ -9,11 +9,6 @@
 
 #include "block.h"
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* h x w x c elements of a map from (y, x, z) on; false: not distinguishable from their
  * neighbours. */
 static bool part(const tc_npu_map *m, const int32_t at[3], int32_t h, int32_t w, int32_t c,
@@ -39,17 +34,17 @@ static bool first_read(const tc_npu_machine *machine, const tc_npu_op *op, const
 {
     static const int32_t origin[3] = {0, 0, 0};
     const tc_npu_window *k = &op->window;
-    int32_t h = least(op->block.h, op->ofm.h), w = least(op->block.w, op->ofm.w);
-    int32_t c = least(ti_npu_ifm_block(machine, op).depth, m->c);
+    int32_t h = ti_min_i32(op->block.h, op->ofm.h), w = ti_min_i32(op->block.w, op->ofm.w);
+    int32_t c = ti_min_i32(ti_npu_ifm_block(machine, op).depth, m->c);
     if (op->kind == TC_NPU_KIND_RESIZE || op->weights_ifm2)
         return false;
     if (op->kind != TC_NPU_KIND_ELEMENTWISE) {
         if (k->upscale)
             return false;
-        h = (h - 1) * k->stride_y + least((k->kh - 1) * k->dilation_y + 1, 8) - k->top;
-        w = (w - 1) * k->stride_x + least((k->kw - 1) * k->dilation_x + 1, 8) - k->left;
+        h = (h - 1) * k->stride_y + ti_min_i32((k->kh - 1) * k->dilation_y + 1, 8) - k->top;
+        w = (w - 1) * k->stride_x + ti_min_i32((k->kw - 1) * k->dilation_x + 1, 8) - k->left;
     }
-    return part(m, origin, least(h, m->h), least(w, m->w), c, out);
+    return part(m, origin, ti_min_i32(h, m->h), ti_min_i32(w, m->w), c, out);
 }
 
 /* Block i of an output, from the last one on. */
@@ -64,8 +59,8 @@ static bool last_written(const tc_npu_op *op, int32_t i, tc_npu_access *out)
         return false;
     int32_t at[3] = {(int32_t)(n / nz / nx) * b->h, (int32_t)(n / nz % nx) * b->w,
                      (int32_t)(n % nz) * b->depth};
-    return part(m, at, least(b->h, m->h - at[0]), least(b->w, m->w - at[1]),
-                least(b->depth, m->c - at[2]), out);
+    return part(m, at, ti_min_i32(b->h, m->h - at[0]), ti_min_i32(b->w, m->w - at[1]),
+                ti_min_i32(b->depth, m->c - at[2]), out);
 }
 
 static bool is_plain(const tc_npu_op *op)

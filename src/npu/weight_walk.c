@@ -23,15 +23,6 @@ typedef enum direction { SPREAD, GATHER } direction;
 
 #define EACH_WAY static inline __attribute__((always_inline))
 
-static int32_t least(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-static int32_t round_up(int32_t v, int32_t to)
-{
-    return (v + to - 1) / to * to;
-}
-
 /* Whether the stream has n more values. */
 EACH_WAY bool has(walk *w, size_t n)
 {
@@ -63,7 +54,7 @@ EACH_WAY void meet(walk *w, direction way, int32_t o, int32_t ky, int32_t kx, in
         return;
     }
     enum { USUAL = 8 };
-    int32_t inside = least(n, s->i - i);
+    int32_t inside = ti_min_i32(n, s->i - i);
     size_t place = (((size_t)o * (size_t)s->kh + (size_t)ky) * (size_t)s->kw + (size_t)kx) *
                        (size_t)s->i +
                    (size_t)i,
@@ -94,7 +85,7 @@ static int32_t block55(const tc_npu_weight_order *r, int32_t core)
 /* Input channels, padding included, that the block at ib has. */
 static int32_t inputs55(const tc_npu_weight_order *r, int32_t ib)
 {
-    return r->shape.depthwise ? 8 : r->part ? least(r->ifm_block, r->shape.i - ib) : r->ifm_block;
+    return r->shape.depthwise ? 8 : r->part ? ti_min_i32(r->ifm_block, r->shape.i - ib) : r->ifm_block;
 }
 
 /* One sub-kernel of one pair of blocks: ob + [0, n_o) output channels of the core, ib + [0, n_i)
@@ -104,8 +95,8 @@ EACH_WAY void sub_kernel55(walk *w, direction way, int32_t ob, int32_t n_o, int3
 {
     const tc_npu_weight_order *r = w->order;
     const tc_npu_weight_shape *s = &r->shape;
-    int32_t sh = least(r->sub_h, s->kh - sy), sw = least(r->sub_w, s->kw - sx),
-            taps = round_up(sh * sw, r->round), n_i = inputs55(r, ib);
+    int32_t sh = ti_min_i32(r->sub_h, s->kh - sy), sw = ti_min_i32(r->sub_w, s->kw - sx),
+            taps = ti_round_up_i32(sh * sw, r->round), n_i = inputs55(r, ib);
     for (int32_t uo = 0; uo < (r->part ? n_i : 1); uo += 8)
         for (int32_t ou = 0; ou < n_o; ou += r->micro)
             for (int32_t e = 0; e < taps && !w->wrong; e++) {
@@ -126,7 +117,7 @@ EACH_WAY void walk55(walk *w, direction way)
         for (int32_t ib = 0; ib < s->i; ib += r->ifm_block)
             for (int32_t sy = 0; sy < s->kh; sy += r->sub_h)
                 for (int32_t sx = 0; sx < s->kw && !w->wrong; sx += r->sub_w)
-                    sub_kernel55(w, way, ob, least(block, channels - ob), ib, sy, sx);
+                    sub_kernel55(w, way, ob, ti_min_i32(block, channels - ob), ib, sy, sx);
 }
 
 static tc_npu_weight_order order55(const tc_npu_machine *machine, const tc_npu_op *op)
@@ -193,8 +184,8 @@ EACH_WAY void tap85(walk *w, direction way, int32_t o, int32_t ky, int32_t kx, i
 EACH_WAY void micro85(walk *w, direction way, int32_t o, int32_t i, int32_t sy, int32_t sx)
 {
     const tc_npu_weight_order *r = w->order;
-    int32_t sh = least(r->sub_h, r->shape.kh - sy), sw = least(r->sub_w, r->shape.kw - sx),
-            left = round_up(sh * sw, r->round);
+    int32_t sh = ti_min_i32(r->sub_h, r->shape.kh - sy), sw = ti_min_i32(r->sub_w, r->shape.kw - sx),
+            left = ti_round_up_i32(sh * sw, r->round);
     for (int32_t ty = 0; ty < r->stride_y; ty++)
         for (int32_t tx = 0; tx < r->stride_x; tx++) {
             int32_t h = (sh + r->stride_y - 1 - ty) / r->stride_y,
@@ -221,11 +212,11 @@ EACH_WAY void walk85(walk *w, direction way)
     for (int32_t ob = 0; ob < s->o; ob += r->block, back = !back)
         for (int32_t k = 0; k < blocks; k++) {
             int32_t ib = (back ? blocks - 1 - k : k) * r->ifm_block,
-                    n_i = s->depthwise ? 1 : least(r->ifm_block, s->i - ib);
+                    n_i = s->depthwise ? 1 : ti_min_i32(r->ifm_block, s->i - ib);
             for (int32_t sx = 0; sx < s->kw; sx += r->sub_w)
                 for (int32_t sy = 0; sy < s->kh; sy += r->sub_h)
                     for (int32_t uo = 0; uo < n_i; uo += r->ifm_step)
-                        for (int32_t ou = 0; ou < least(r->block, s->o - ob) && !w->wrong;
+                        for (int32_t ou = 0; ou < ti_min_i32(r->block, s->o - ob) && !w->wrong;
                              ou += r->micro)
                             micro85(w, way, ob + ou, ib + uo, sy, sx);
         }
@@ -251,8 +242,8 @@ static int64_t count_taps(const tc_npu_weight_order *r)
     int64_t taps = 0;
     for (int32_t sx = 0; sx < r->shape.kw; sx += r->sub_w)
         for (int32_t sy = 0; sy < r->shape.kh; sy += r->sub_h) {
-            int32_t n = round_up(
-                least(r->sub_h, r->shape.kh - sy) * least(r->sub_w, r->shape.kw - sx), r->round);
+            int32_t n = ti_round_up_i32(
+                ti_min_i32(r->sub_h, r->shape.kh - sy) * ti_min_i32(r->sub_w, r->shape.kw - sx), r->round);
             taps += n + n / r->round * r->padding;
         }
     return taps;
@@ -264,11 +255,11 @@ size_t ti_npu_weight_count(const tc_npu_weight_order *r, int32_t core)
             block = r->u85 ? r->block : block55(r, core);
     int64_t outputs = 0, inputs = 0;
     for (int32_t ob = 0; ob < channels && block; ob += block)
-        outputs += round_up(least(block, channels - ob), r->micro);
+        outputs += ti_round_up_i32(ti_min_i32(block, channels - ob), r->micro);
     for (int32_t ib = 0; ib < r->shape.i; ib += r->ifm_block)
         inputs += r->shape.depthwise ? 1
-                  : r->u85           ? round_up(least(r->ifm_block, r->shape.i - ib), r->ifm_step)
-                                     : round_up(inputs55(r, ib), 8);
+                  : r->u85           ? ti_round_up_i32(ti_min_i32(r->ifm_block, r->shape.i - ib), r->ifm_step)
+                                     : ti_round_up_i32(inputs55(r, ib), 8);
     return (size_t)(outputs * inputs * count_taps(r) / (r->u85 ? r->cores : 1));
 }
 

@@ -83,6 +83,14 @@ uint64_t ti_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed)
     return seed;
 }
 
+int64_t ti_axes_count(const tc_type *t, tc_ints axes)
+{
+    int64_t n = 1;
+    for (int i = 0; i < axes.n; i++)
+        n *= t->dim[axes.v[i]];
+    return n;
+}
+
 tc_ints ti_ints_copy(tc_arena *arena, const int64_t *v, int32_t n)
 {
     int64_t *copy = tc_new_n(arena, int64_t, (size_t)n);

@@ -91,6 +91,11 @@ bool ti_attr_equal(tc_attr_kind kind, const void *a, const void *b);
 uint64_t ti_attr_hash(tc_attr_kind kind, const void *attr, uint64_t seed);
 
 /* A list in the arena. */
+/* fft.c: 1, 1/n or 1/sqrt(n). */
+double ti_fft_factor(const tc_attr_fft *a, double points);
+
+/* Elements along the axes. */
+int64_t ti_axes_count(const tc_type *t, tc_ints axes);
 tc_ints ti_ints_copy(tc_arena *arena, const int64_t *v, int32_t n);
 /* Whether every entry of the list is v. */
 bool ti_ints_are(tc_ints list, int64_t v);

@@ -51,14 +51,6 @@ static int64_t source(const tc_window *w, int axis, int64_t to, int64_t tap)
 #define T uint64_t
 #include "conv_body.h"
 
-/* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every
- * second. */
-static void spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
-}
-
 void ti_num_conv(tc_call *call)
 {
     const tc_attr_conv *a = call->attr;
@@ -67,12 +59,12 @@ void ti_num_conv(tc_call *call)
     bool batched = x->rank == k->rank;
     shape s = {.batch = batched ? x->dim[0] : 1, .groups = a->groups,
                .in_channels = k->dim[1], .out_channels = k->dim[0] / a->groups};
-    spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.in);
-    spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.out);
-    spread(&k->dim[2], axes, 1, 1, s.window.kernel);
-    spread(a->stride.v, axes, 1, 1, s.window.stride);
-    spread(a->dilation.v, axes, 1, 1, s.window.dilation);
-    spread(a->pad.v, axes, 2, 0, s.window.before);
+    ti_window_spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.in);
+    ti_window_spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.out);
+    ti_window_spread(&k->dim[2], axes, 1, 1, s.window.kernel);
+    ti_window_spread(a->stride.v, axes, 1, 1, s.window.stride);
+    ti_window_spread(a->dilation.v, axes, 1, 1, s.window.dilation);
+    ti_window_spread(a->pad.v, axes, 2, 0, s.window.before);
     tc_work work = ti_work_of(x->dtype);
     const void *in = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
     const void *bias = ti_work_in(call, 2, work);
@@ -94,12 +86,12 @@ void ti_num_conv_transpose(tc_call *call)
     bool batched = x->rank == k->rank;
     shape s = {.batch = batched ? x->dim[0] : 1, .groups = a->groups,
                .in_channels = k->dim[0] / a->groups, .out_channels = k->dim[1]};
-    spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.in);
-    spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.out);
-    spread(&k->dim[2], axes, 1, 1, s.window.kernel);
-    spread(a->stride.v, axes, 1, 1, s.window.stride);
-    spread(a->dilation.v, axes, 1, 1, s.window.dilation);
-    spread(a->pad.v, axes, 1, 0, s.window.before);
+    ti_window_spread(&y->dim[y->rank - axes], axes, 1, 1, s.window.in);
+    ti_window_spread(&x->dim[x->rank - axes], axes, 1, 1, s.window.out);
+    ti_window_spread(&k->dim[2], axes, 1, 1, s.window.kernel);
+    ti_window_spread(a->stride.v, axes, 1, 1, s.window.stride);
+    ti_window_spread(a->dilation.v, axes, 1, 1, s.window.dilation);
+    ti_window_spread(a->pad.v, axes, 1, 0, s.window.before);
     tc_work work = ti_work_of(x->dtype);
     const void *in = ti_work_in(call, 0, work), *weight = ti_work_in(call, 1, work);
     const void *bias = ti_work_in(call, 2, work);

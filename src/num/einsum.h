@@ -21,4 +21,10 @@ typedef struct tc_einsum {
 /* NULL, or what is wrong with the equation, to be appended to its text. */
 const char *ti_einsum_parse(const char *equation, const tc_tensor *in, int n_in, tc_einsum *out);
 
+/* A list of n labels has this one. */
+static inline bool ti_einsum_has(const uint8_t *list, int n, uint8_t label)
+{
+    return memchr(list, label, (size_t)n) != NULL;
+}
+
 #endif

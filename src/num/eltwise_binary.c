@@ -7,6 +7,7 @@
 #include <tgmath.h>
 
 #include "eltwise.h"
+#include "fixed.h"
 #include "../base/real.h"
 #include "kernels.h"
 #include "load.h"
@@ -66,19 +67,6 @@
 
 #define INTS(name, expression) LOOP(name##_i64, int64_t, int64_t, , expression)
 
-static int64_t sum(int64_t x, int64_t y)
-{
-    return (int64_t)((uint64_t)x + (uint64_t)y);
-}
-static int64_t product(int64_t x, int64_t y)
-{
-    return (int64_t)((uint64_t)x * (uint64_t)y);
-}
-static int64_t negated(int64_t x)
-{
-    return (int64_t)(0 - (uint64_t)x);
-}
-
 /* x + alpha y */
 static double alpha_of(const tc_run *run)
 {
@@ -106,12 +94,12 @@ static void sub_f32(tc_run *run)
 LOOP(add_f64, double, double, real alpha = alpha_of(run), x + alpha * y)
 LOOP(sub_f64, double, double, real alpha = alpha_of(run), x - alpha * y)
 LOOP(add_i64, int64_t, int64_t, int64_t alpha = ti_trunc_i64(alpha_of(run)),
-     sum(x, product(alpha, y)))
-LOOP(sub_i64, int64_t, int64_t, int64_t alpha = negated(ti_trunc_i64(alpha_of(run))),
-     sum(x, product(alpha, y)))
+     ti_wrap_add(x, ti_wrap_mul(alpha, y)))
+LOOP(sub_i64, int64_t, int64_t, int64_t alpha = ti_wrap_neg(ti_trunc_i64(alpha_of(run))),
+     ti_wrap_add(x, ti_wrap_mul(alpha, y)))
 
 FLOATS(mul, x *y)
-INTS(mul, product(x, y))
+INTS(mul, ti_wrap_mul(x, y))
 
 /* Complex numbers: pairs, real part first. */
 #define PAIRS(fn, R, store)                                                                        \
@@ -154,7 +142,7 @@ static bool any_zero(tc_run *run)
 /* y is not 0; division by -1 is separate: one quotient does not fit. */
 static int64_t quotient(int64_t x, int64_t y)
 {
-    return y == -1 ? negated(x) : x / y;
+    return y == -1 ? ti_wrap_neg(x) : x / y;
 }
 static int64_t rest(int64_t x, int64_t y)
 {

@@ -7,6 +7,7 @@
 #include <tgmath.h>
 
 #include "eltwise.h"
+#include "fixed.h"
 #include "../base/real.h"
 #include "kernels.h"
 #include "lanes.h"
@@ -96,21 +97,12 @@
 #define MOST(x, y) ((x) < (y) ? (y) : (x))
 #define LEAST(x, y) ((x) > (y) ? (y) : (x))
 
-static int64_t negated(int64_t x)
-{
-    return (int64_t)(0 - (uint64_t)x);
-}
-static int64_t product(int64_t x, int64_t y)
-{
-    return (int64_t)((uint64_t)x * (uint64_t)y);
-}
-
 FLOATS_AND_INTS(sign, (0 < x) - (x < 0), (0 < x) - (x < 0))
 FLOATS_AND_INTS(floor, floor(x), x)
 FLOATS_AND_INTS(ceil, ceil(x), x)
 FLOATS_AND_INTS(trunc, trunc(x), x)
 FLOATS_AND_INTS(relu, x < 0 ? 0 : x, x < 0 ? 0 : x)
-FLOATS_AND_INTS(square, x *x, product(x, x))
+FLOATS_AND_INTS(square, x *x, ti_wrap_mul(x, x))
 FLOATS(frac, x - trunc(x))
 FLOATS(reciprocal, 1 / x)
 FLOATS(hardswish, x *LEAST(MOST(x + 3, 0), 6) / 6)
@@ -272,7 +264,7 @@ PREDICATE(isfinite, fabs(x) < INFINITY, x == x)
 
 LOOP(neg_f32, float, float, -x)
 LOOP(neg_f64, double, double, -x)
-LOOP(neg_i64, int64_t, int64_t, negated(x))
+LOOP(neg_i64, int64_t, int64_t, ti_wrap_neg(x))
 static void neg_c64(tc_run *run)
 {
     tc_run pairs = *run;
@@ -287,7 +279,7 @@ void ti_num_neg(tc_call *call)
 
 LOOP(abs_f32, float, float, fabs(x))
 LOOP(abs_f64, double, double, fabs(x))
-LOOP(abs_i64, int64_t, int64_t, x < 0 ? negated(x) : x)
+LOOP(abs_i64, int64_t, int64_t, x < 0 ? ti_wrap_neg(x) : x)
 static void abs_c64(tc_run *run)
 {
     const float *in = run->in[0];

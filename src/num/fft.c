@@ -148,13 +148,6 @@ static pair *load(tc_arena *arena, tc_tensor x)
     return data;
 }
 
-static double factor(const tc_attr_fft *a, double points)
-{
-    return a->norm == TC_fft_norm_by_n        ? 1 / points
-           : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(points)
-                                              : 1;
-}
-
 /* data, shaped like `wide`, into the result, whose extent along `axis` may be less. */
 static void store(tc_tensor out, const pair *data, const tc_type *wide, int64_t axis, double scale)
 {
@@ -184,6 +177,13 @@ static void drop_imaginary(tc_tensor out, int64_t axis, int64_t n)
     }
 }
 
+double ti_fft_factor(const tc_attr_fft *a, double points)
+{
+    return a->norm == TC_fft_norm_by_n        ? 1 / points
+           : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(points)
+                                              : 1;
+}
+
 void ti_num_fft(tc_call *c)
 {
     const tc_attr_fft *a = c->attr;
@@ -205,7 +205,7 @@ void ti_num_fft(tc_call *c)
               ti_extent(&wide, (int)k + 1, wide.rank), inverse, from_real && i == 0);
         points *= (double)wide.dim[k];
     }
-    store(c->out[0], data, &wide, last, factor(a, points));
+    store(c->out[0], data, &wide, last, ti_fft_factor(a, points));
     if (from_real && a->axes.n == 1)
         drop_imaginary(c->out[0], last, wide.dim[last]);
 }

@@ -11,7 +11,7 @@
 /* Shift right, rounding toward minus infinity; C leaves v >> n open for negative v. */
 static inline int64_t ti_asr(int64_t v, int n) { return v < 0 ? ~(~v >> n) : v >> n; }
 
-/* Sums, differences and products that wrap. */
+/* Sums, differences, products and negatives that wrap. */
 static inline int64_t ti_wrap_add(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -23,6 +23,10 @@ static inline int64_t ti_wrap_sub(int64_t a, int64_t b)
 static inline int64_t ti_wrap_mul(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+static inline int64_t ti_wrap_neg(int64_t a)
+{
+    return (int64_t)(0 - (uint64_t)a);
 }
 
 static inline int64_t ti_clip(int64_t v, int64_t lo, int64_t hi)

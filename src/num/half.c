@@ -21,17 +21,10 @@ static const format e2m3 = {2, 3, 0x1f, 0x1f, 0x1f};
 static const format e3m2 = {3, 2, 0x1f, 0x1f, 0x1f};
 static const format e2m1 = {2, 1, 0x07, 0x07, 0x07};
 
-static uint64_t bits_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The code of the nearest value, ties to even. */
 static uint32_t encode(format f, double value)
 {
-    uint64_t bits = bits_of(value), mantissa = bits & ((UINT64_C(1) << 52) - 1);
+    uint64_t bits = ti_f64_bits(value), mantissa = bits & ((UINT64_C(1) << 52) - 1);
     uint32_t sign = (uint32_t)(bits >> 63) << (f.exp + f.man);
     int biased = (int)(bits >> 52 & 0x7ff), bias = (1 << (f.exp - 1)) - 1;
     if (biased == 0x7ff)
@@ -67,71 +60,28 @@ static float decode(format f, uint32_t code)
     return ti_f32_of(sign | (e + 127 - bias) << 23 | man << (23 - f.man));
 }
 
-float ti_e5m2_to_f32(uint8_t bits)
-{
-    return decode(e5m2, bits);
-}
-
-/* Only the code of all ones is special: NaN. */
+/* Only the code of all ones of e4m3 is special: NaN. */
 float ti_e4m3_to_f32(uint8_t bits)
 {
     if ((bits & 0x7f) == 0x7f)
         return ti_f32_of((uint32_t)bits >> 7 << 31 | 0x7fc00000u);
     return decode(e4m3, bits);
 }
+float ti_e5m2_to_f32(uint8_t bits) { return decode(e5m2, bits); }
+float ti_e2m3_to_f32(uint8_t bits) { return decode(e2m3, bits); }
+float ti_e3m2_to_f32(uint8_t bits) { return decode(e3m2, bits); }
+float ti_e2m1_to_f32(uint8_t bits) { return decode(e2m1, bits); }
 
-float ti_e2m3_to_f32(uint8_t bits)
-{
-    return decode(e2m3, bits);
-}
-
-float ti_e3m2_to_f32(uint8_t bits)
-{
-    return decode(e3m2, bits);
-}
-
-float ti_e2m1_to_f32(uint8_t bits)
-{
-    return decode(e2m1, bits);
-}
-
-uint8_t ti_f32_to_e4m3(float value)
-{
-    return (uint8_t)encode(e4m3, (double)value);
-}
+uint8_t ti_f32_to_e4m3(float value) { return (uint8_t)encode(e4m3, (double)value); }
+uint8_t ti_f32_to_e5m2(float value) { return (uint8_t)encode(e5m2, (double)value); }
+uint8_t ti_f32_to_e2m3(float value) { return (uint8_t)encode(e2m3, (double)value); }
+uint8_t ti_f32_to_e3m2(float value) { return (uint8_t)encode(e3m2, (double)value); }
+uint8_t ti_f32_to_e2m1(float value) { return (uint8_t)encode(e2m1, (double)value); }
+uint16_t ti_f64_to_f16(double value) { return (uint16_t)encode(f16, value); }
+uint16_t ti_f64_to_bf16(double value) { return (uint16_t)encode(bf16, value); }
 
 uint8_t ti_f32_to_e4m3_sat(float value)
 {
     uint8_t code = ti_f32_to_e4m3(value);
     return (code & 0x7f) == 0x7f && value == value ? (uint8_t)(code - 1) : code;
-}
-
-uint8_t ti_f32_to_e5m2(float value)
-{
-    return (uint8_t)encode(e5m2, (double)value);
-}
-
-uint8_t ti_f32_to_e2m3(float value)
-{
-    return (uint8_t)encode(e2m3, (double)value);
-}
-
-uint8_t ti_f32_to_e3m2(float value)
-{
-    return (uint8_t)encode(e3m2, (double)value);
-}
-
-uint8_t ti_f32_to_e2m1(float value)
-{
-    return (uint8_t)encode(e2m1, (double)value);
-}
-
-uint16_t ti_f64_to_f16(double value)
-{
-    return (uint16_t)encode(f16, value);
-}
-
-uint16_t ti_f64_to_bf16(double value)
-{
-    return (uint16_t)encode(bf16, value);
 }

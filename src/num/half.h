@@ -40,6 +40,20 @@ static inline float ti_f32_of(uint32_t bits)
     return v;
 }
 
+static inline uint64_t ti_f64_bits(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+static inline double ti_f64_of(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}
+
 /* The exponent's bias goes from 15 to 127 by a product with 2^112, exact for subnormals too. */
 static inline float ti_f16_to_f32(uint16_t bits)
 {

@@ -11,20 +11,6 @@
 
 static const double half_pi = 0x1.921fb54442d18p+0;
 
-static uint64_t f64_bits(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
-static double f64_of(uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
 /* c[0] + c[1] x + ... + c[n-1] x^(n-1) */
 static inline double poly(double x, const double *c, int n)
 {
@@ -47,7 +33,7 @@ static inline double exp_wide(double x, bool whole)
     double shifted = v * 0x1.71547652b82fep+0 + shift, n = shifted - shift;
     double r = (v - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;
     double q = r + r * r * poly(r, c, TC_COUNT(c)); /* e^r - 1 */
-    double scale = f64_of((f64_bits(shifted) - f64_bits(shift) + 1023) << 52);
+    double scale = ti_f64_of((ti_f64_bits(shifted) - ti_f64_bits(shift) + 1023) << 52);
     return whole ? q * scale + scale : q * scale + (scale - 1.0);
 }
 
@@ -56,9 +42,9 @@ static inline double log_wide(double x)
 {
     static const double c[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9, 2.0 / 11,
                                2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19};
-    uint64_t bits = f64_bits(x);
+    uint64_t bits = ti_f64_bits(x);
     int64_t k = (int64_t)(bits - UINT64_C(0x3fe6a09e667f3bcd)) >> 52;
-    double f = f64_of(bits - ((uint64_t)k << 52)) - 1.0, s = f / (f + 2.0), z = s * s;
+    double f = ti_f64_of(bits - ((uint64_t)k << 52)) - 1.0, s = f / (f + 2.0), z = s * s;
     double e = (double)k;
     double y = (2.0 * s + (s * z * poly(z, c, TC_COUNT(c)) + e * 0x1.a39ef35793c76p-33)) +
                e * 0x1.62e42feep-1;
@@ -270,7 +256,7 @@ static inline double reduce(double x, uint64_t *q)
 {
     const double shift = 0x1.8p52;
     double shifted = x * 0x1.45f306dc9c883p-1 + shift, n = shifted - shift;
-    *q = f64_bits(shifted) & 3;
+    *q = ti_f64_bits(shifted) & 3;
     return ((x - n * 0x1.921fb54p+0) - n * 0x1.10b461p-30) - n * 0x1.a62633145c06ep-58;
 }
 

@@ -163,6 +163,11 @@ const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int
     return ti_type_intern(ctx, &type);
 }
 
+const tc_type *ti_type_real(tc_ctx *ctx, const tc_type *type)
+{
+    return type && type->quant ? ti_type_make(ctx, TC_f32, type->rank, type->dim) : type;
+}
+
 const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type)
 {
     bool carried = type && type->dtype == TC_u8 && !type->quant;

@@ -24,6 +24,7 @@ static inline bool ti_is_int(tc_dtype t)
 {
     return tc_dtypes[t].kind == TC_INT || tc_dtypes[t].kind == TC_UINT;
 }
+static inline bool ti_is_whole(tc_dtype t) { return ti_is_int(t) || t == TC_bool; }
 tc_dtype ti_dtype_named(tc_str name); /* TC_none when there is none of that name */
 tc_dtype ti_dtype_from_pt2(int64_t code);
 tc_dtype ti_dtype_from_tosa(int64_t code);
@@ -37,6 +38,8 @@ int64_t ti_dtype_max(tc_dtype t);
 const tc_type *ti_type_intern(tc_ctx *ctx, const tc_type *type);
 const tc_type *ti_type_make(tc_ctx *ctx, tc_dtype dtype, int32_t rank, const int64_t *dim);
 const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *quant);
+/* What the numbers of a quantized type stand for: f32; others as they are. */
+const tc_type *ti_type_real(tc_ctx *ctx, const tc_type *type);
 /* The same bytes as an accelerator sees them: TOSA has no u8, and reads it as unsigned i8. */
 const tc_type *ti_type_carried(tc_ctx *ctx, const tc_type *type);
 

@@ -13,6 +13,14 @@ typedef struct tc_window {
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], before[3];
 } tc_window;
 
+/* The last n of three axes from a list of n; the others get `missing`.  `step` 2 reads every
+ * second. */
+static inline void ti_window_spread(const int64_t *list, int n, int step, int64_t missing, int64_t out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = i < 3 - n ? missing : list[(i - (3 - n)) * step];
+}
+
 static inline int64_t ti_window_taps(const tc_window *w)
 {
     return w->kernel[0] * w->kernel[1] * w->kernel[2];

@@ -42,14 +42,6 @@ static tc_status take_streams(tc_ctx *ctx, const tc_compiled *c, tc_c_npu *out)
     return TC_OK;
 }
 
-static size_t bytes_of(const tc_graph *g, const tc_val *v, size_t n)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < n; i++)
-        bytes += tc_type_bytes(ti_type_of(g, v[i]));
-    return bytes;
-}
-
 /* Our own kernels, or a library's where it computes the same. */
 static tc_status write_source(tc_ctx *ctx, const tc_compiled *c, tc_module *module,
                               tc_c_request *request, tc_c_source *out)
@@ -89,6 +81,6 @@ tc_status ti_emit_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path, tc_c_so
     const tc_graph *g = ti_main(program.module);
     out->outside = program.outside;
     out->floats = program.floats;
-    out->ports = bytes_of(g, g->in, g->n_in) + bytes_of(g, g->out, g->n_out);
+    out->ports = ti_graph_bytes(g, g->in, g->n_in) + ti_graph_bytes(g, g->out, g->n_out);
     return TC_OK;
 }

@@ -214,14 +214,6 @@ static bool is_tosa(const tc_graph *g)
     return false;
 }
 
-static bool comes_out(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v)
-            return true;
-    return false;
-}
-
 /* Whether the second's value is an image, which has its channels last and perhaps more of them. */
 static bool is_image(const tc_comparison *c, tc_val b)
 {
@@ -247,7 +239,7 @@ static bool channels_moved(const tc_comparison *c, const tc_type *a, tc_val b, i
     bool last = is_tosa(c->b.g) && !is_tosa(c->a.g), first = is_tosa(c->a.g) && !is_tosa(c->b.g),
          image = is_image(c, b);
     bool same = a->rank == t->rank && a->rank >= 3 && (last || first) &&
-                (image || !comes_out(c->b.g, b));
+                (image || !ti_graph_gives(c->b.g, b));
     for (int j = 0; same && j < t->rank; j++) {
         int last_axis = t->rank - 1;
         axis[j] = (int8_t)(j == 0 ? 0 : last ? (j == last_axis ? 1 : j + 1)
@@ -566,7 +558,7 @@ static void say_inside(const tc_comparison *c)
 {
     size_t inside = 0, named_in_a = 0;
     for (size_t i = 0; i < c->n_pair; i++)
-        inside += !comes_out(c->a.g, c->pair[i].first);
+        inside += !ti_graph_gives(c->a.g, c->pair[i].first);
     for (size_t v = 1; v < c->a.g->n_val; v++)
         named_in_a += c->a.g->val[v]->name && c->a.g->val[v]->def && is_real(c->a.g->val[v]->type);
     if (!inside && named_in_a > c->n_pair && !ti_quant_is_typed(c->b.module))

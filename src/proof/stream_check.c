@@ -119,7 +119,7 @@ typedef struct search {
     const tc_tensor *in; /* by input */
     tc_tensor *at;       /* by value: what it should be */
     tc_npu_op last;      /* of the stream that differed last */
-    double until;        /* ti_clock() */
+    double until;        /* ti_seconds() */
 } search;
 
 /* A value that a program can end with. */
@@ -281,7 +281,7 @@ tc_status ti_stream_check(tc_ctx *ctx, const tc_compiled *c, tc_region *region,
                     .g = g,
                     .in = region->sample[k],
                     .at = tc_new_n(&ctx->arena, tc_tensor, g->n_val),
-                    .until = ti_clock() + SECONDS};
+                    .until = ti_seconds() + SECONDS};
         difference d = {0};
         if (region->want &&
             !execute(&ctx->arena, &program, region->sample[k], region->want, &d) && !d.n) {

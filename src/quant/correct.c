@@ -100,19 +100,16 @@ static tc_tensor codes_of(const correction *c, const tc_layer *l)
 /* ---- weights ---- */
 
 /* Rows of new codes that do not pay are restored. */
-static void keep_good_rows(const correction *c, const tc_layer *l, tc_tensor old,
+static void keep_good_rows(const tc_layer *l, tc_tensor old,
                            const double *before, const double *after)
 {
     int64_t k = l->shape.k;
     for (int64_t i = 0; i < l->n; i++) {
-        if (after[i] < before[i]) {
-            c->how->result->rows_kept++;
+        if (after[i] < before[i])
             continue;
-        }
         for (int64_t j = i * k; j < (i + 1) * k; j++)
             ti_store_i64(l->out->codes, j, ti_load_i64(old, j));
     }
-    c->how->result->rows += (size_t)l->n;
 }
 
 static tc_status round_weights(correction *c, const tc_layer *l)
@@ -141,7 +138,7 @@ static tc_status round_weights(correction *c, const tc_layer *l)
     l->out->codes = ti_feedback_codes(&f);
     TC_TRY(ti_abreast_try(&c->abreast, old, before, after, &comparable));
     if (comparable)
-        keep_good_rows(c, l, old, before, after);
+        keep_good_rows(l, old, before, after);
     else
         l->out->codes.data = NULL;
     ti_arena_rewind(scratch, mark);

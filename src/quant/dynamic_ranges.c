@@ -93,9 +93,4 @@ static tc_status take_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status ti_quant_remove_dynamic_quantization(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {take_pair, take_constant};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_quant_remove_dynamic_quantization, take_pair, take_constant)

@@ -88,17 +88,11 @@ static void tie(evening *e, tc_val a, tc_val b)
     e->cap[ra] = fmin(e->cap[ra], e->cap[rb]);
 }
 
-static bool is_known(const tc_graph *g, tc_val v)
-{
-    return !v ||
-           (ti_is_const(g, v) && ti_type_of(g, v)->dtype == TC_f32 && !ti_type_of(g, v)->quant);
-}
-
 /* A layer whose weights and bias may be changed. */
 static bool is_layer(const tc_graph *g, const tc_node *node)
 {
     if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->n_in < 2 || !node->in[1] ||
-        !is_known(g, node->in[1]) || (node->n_in > 2 && !is_known(g, node->in[2])))
+        !ti_may_be_folded(g, node->in[1]) || (node->n_in > 2 && !ti_may_be_folded(g, node->in[2])))
         return false;
     const tc_type *w = ti_type_of(g, node->in[1]), *x = ti_type_of(g, node->in[0]);
     return node->op == TC_OP_linear ? w->rank == 2 : x->rank == w->rank;

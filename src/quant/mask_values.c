@@ -122,15 +122,6 @@ static bool is_f32(const finder *f, tc_val v)
     return t && t->dtype == TC_f32 && !t->quant;
 }
 
-/* A mutable buffer; its constant is the initial value. */
-static bool is_state(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_mutation; i++)
-        if (g->mutation[i].before == v)
-            return true;
-    return false;
-}
-
 /* Known elements: all equal, or one far from the others. */
 static tc_far known_far(const tc_reach *r)
 {
@@ -256,7 +247,7 @@ static tc_far far_of(const finder *f, const tc_node *node, tc_val v)
         return far;
     if (node->op == TC_OP_const) {
         far = known_const(f->g, v);
-        far.alone = far.alone && !is_state(f->g, v);
+        far.alone = far.alone && !ti_graph_keeps(f->g, v);
         return far;
     }
     if (node->op == TC_OP_full)
@@ -276,7 +267,7 @@ static tc_far far_of(const finder *f, const tc_node *node, tc_val v)
 static void find_fixed(const finder *f, const tc_node *node)
 {
     bool fixed = !(tc_ops[node->op].traits & (T_CONTROL | T_STATE)) &&
-                 !(node->op == TC_OP_const && is_state(f->g, node->out[0]));
+                 !(node->op == TC_OP_const && ti_graph_keeps(f->g, node->out[0]));
     for (int i = 0; i < node->n_in; i++)
         fixed = fixed && (!node->in[i] || f->fixed[node->in[i]]);
     for (int i = 0; i < node->n_out; i++)
@@ -336,7 +327,7 @@ static bool is_suspect(const tc_graph *g, const tc_node *node, int i)
     else if (def && def->op == TC_OP_full)
         far = known_number(((const tc_attr_full *)def->attr)->value);
     bool factor = node->op == TC_OP_mul && far.from >= least_mixed / 4;
-    return far.from > 0 && (ti_role_moves(node) || !far.alone || factor || is_state(g, v));
+    return far.from > 0 && (ti_role_moves(node) || !far.alone || factor || ti_graph_keeps(g, v));
 }
 
 bool ti_mask_suspected(const tc_graph *g)

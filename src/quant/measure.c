@@ -145,11 +145,6 @@ static tc_status run(void *what)
     return ti_runner_run(runner, &visit);
 }
 
-static void free_room(void *what)
-{
-    ti_arena_free(what);
-}
-
 void ti_yardstick_end(const tc_yardstick *y)
 {
     ti_arena_free(y->room);
@@ -176,7 +171,7 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     size_t n = out->samples.n;
     out->room = tc_new(&ctx->arena, tc_arena);
     ti_arena_init_like(out->room, &ctx->arena);
-    ti_ctx_defer(ctx, free_room, out->room);
+    ti_ctx_defer(ctx, ti_arena_end, out->room);
     out->in = ti_input_buffers_in(out->room, g);
     out->type = tc_new_n(&ctx->arena, const tc_type *, g->n_out);
     out->real = tc_new_n(&ctx->arena, float *, n * g->n_out);

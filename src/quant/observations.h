@@ -8,6 +8,8 @@
 #ifndef TC_OBSERVATIONS_H
 #define TC_OBSERVATIONS_H
 
+#include <math.h>
+
 #include "quantizer.h"
 
 enum { TC_BINS = 4096 };
@@ -19,6 +21,10 @@ typedef struct tc_ends {
 
 /* ---- loops over elements (histogram.c) ---- */
 
+static inline float ti_ends_size(tc_ends e)
+{
+    return e.lo > e.hi ? 0 : fmaxf(-e.lo, e.hi);
+}
 tc_ends ti_ends_none(void);
 void ti_ends_add(tc_ends *ends, tc_ends more);
 void ti_ends_see(tc_ends *ends, const float *x, int64_t n); /* NaN and infinities do not count */

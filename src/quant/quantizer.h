@@ -359,8 +359,7 @@ bool ti_is_held_out(size_t n, size_t k);
 tc_samples ti_samples_split(tc_ctx *ctx, const tc_samples *all, size_t n_held, bool held);
 tc_samples ti_samples_part(tc_ctx *ctx, const tc_samples *all, bool held);
 
-/* Seconds since a fixed moment, and whether a limit is passed; 0: no limit. */
-double ti_clock(void);
+/* Whether ti_seconds() is past a limit; 0: no limit. */
 bool ti_clock_past(double until);
 
 /* Processor time by phase, all threads, in seconds. */
@@ -466,7 +465,7 @@ typedef struct tc_quant_request {
                                    once from the others alone, */
     const tc_samples *learned;  /* which are these; NULL: no prediction */
     const int64_t *labels;    /* what each sample is; or NULL */
-    double until; /* ti_clock(): methods that have not begun by then are skipped; 0: no limit */
+    double until; /* ti_seconds(): methods that have not begun by then are skipped; 0: no limit */
     tc_quant_cost cost;
     tc_quant_record *record;   /* filled in; or NULL */
     const tc_module *largest;  /* the same program where its sizes are largest, numbered; or NULL */
@@ -498,7 +497,6 @@ TC_MUST_USE tc_status ti_quant_apply(tc_ctx *ctx, tc_module *module, const tc_co
 
 /* The result of correcting. */
 typedef struct tc_corrected {
-    size_t rows, rows_kept; /* of weights: rounded again, and of these improved */
     size_t products, rounded; /* whose weights could be, and those that the budget was enough for */
 } tc_corrected;
 
@@ -509,7 +507,7 @@ typedef struct tc_correction {
     bool biases;
     int64_t longest; /* longer rows are not changed; 0: none is */
     double work;     /* multiplications that rounding may take */
-    double until;    /* ti_clock(): no product is rounded from then on; 0: no end */
+    double until;    /* ti_seconds(): no product is rounded from then on; 0: no end */
     tc_corrected *result;
 } tc_correction;
 TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,

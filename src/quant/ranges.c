@@ -23,21 +23,10 @@ static const double FAR = 2, SHARE = 0.25, ALONE = 4;
 enum { RARE = 20, LEAST_SAMPLES = 4 };
 static const float AVERAGING = 0.01f; /* weight of a new sample in the moving average */
 
-static int by_float(const void *a, const void *b)
-{
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
-static float magnitude(tc_ends e)
-{
-    return e.lo > e.hi ? 0 : fmaxf(-e.lo, e.hi);
-}
-
 /* The median of n values, which are sorted; of an even number, the mean of the middle two. */
 static double median(float *v, size_t n)
 {
-    qsort(v, n, sizeof *v, by_float);
+    qsort(v, n, sizeof *v, ti_by_f32);
     return n ? ((double)v[n / 2] + (double)v[(n - 1) / 2]) / 2 : 0;
 }
 
@@ -49,11 +38,11 @@ static void count_far(tc_ctx *ctx, const tc_first *first, const bool *watched, s
         if (!watched[d])
             continue;
         for (size_t k = 0; k < first->n_sample; k++)
-            v[k] = magnitude(first->ends[k * first->n_domain + d]);
+            v[k] = ti_ends_size(first->ends[k * first->n_domain + d]);
         double limit = FAR * median(v, first->n_sample);
         for (size_t k = 0; k < first->n_sample; k++)
             far_in[k] +=
-                limit > 0 && (double)magnitude(first->ends[k * first->n_domain + d]) > limit;
+                limit > 0 && (double)ti_ends_size(first->ends[k * first->n_domain + d]) > limit;
     }
 }
 
@@ -85,7 +74,7 @@ static void find_alone(tc_ctx *ctx, const tc_first *first, const bool *watched, 
     for (size_t d = 0; d < first->n_domain; d++) {
         bool given = first->given && first->given[d];
         for (size_t k = 0; k < first->n_sample; k++)
-            v[k] = magnitude(first->ends[k * first->n_domain + d]);
+            v[k] = ti_ends_size(first->ends[k * first->n_domain + d]);
         double others =
             watched[d] ? ti_reach_without_few(&ctx->scratch, v, first->n_sample) : 0;
         for (size_t k = 0; others > 0 && k < first->n_sample; k++)

@@ -171,17 +171,6 @@ static void say_inputs(tc_ctx *ctx, const tc_graph *g, const input *in, size_t n
     }
 }
 
-static float magnitude(tc_ends e)
-{
-    return e.lo > e.hi ? 0 : fmaxf(-e.lo, e.hi);
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Ratio of the range of all samples to that of a quarter: the mean over QUARTERS, the median over
  * domains.  By content, so that no order of the samples matters. */
 static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
@@ -195,7 +184,7 @@ static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
         for (size_t k = 0; k < rows->n_sample && judged[d]; k++) {
             double *to = &part[k * QUARTERS / rows->n_sample];
             if (!ti_ranges_odd(ranges, rows->sample[k].hash))
-                *to = fmax(*to, (double)magnitude(rows->ends[k * rows->n_domain + d]));
+                *to = fmax(*to, (double)ti_ends_size(rows->ends[k * rows->n_domain + d]));
         }
         for (int i = 0; i < QUARTERS; i++) {
             all = fmax(all, part[i]);
@@ -206,7 +195,7 @@ static double growth(tc_ctx *ctx, const tc_first *rows, const tc_ranges *ranges,
         if (seen)
             ratio[n++] = sum;
     }
-    qsort(ratio, n, sizeof *ratio, by_size);
+    qsort(ratio, n, sizeof *ratio, ti_by_f64);
     return n ? ratio[n / 2] : 1;
 }
 

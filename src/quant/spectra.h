@@ -21,6 +21,8 @@
 
 #include "dataflow.h"
 
+#define TC_PART_ROOM 2.0 /* of parts, times the observed range */
+
 typedef struct tc_spectral_value {
     tc_spectral kind;
     int32_t group;      /* of powers and parts */
@@ -66,7 +68,7 @@ tc_val ti_spectra_squared(const tc_dataflow *f, const tc_node *node);
 /* The value whose root, moved, is squared: the square is that value, moved. */
 tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node);
 
-/* The settings of its values, their domains, the scales of parts from those of layers' operands, and
+/* spectra_scales.c: the settings of its values, their domains, the scales of parts from those of layers' operands, and
  * those of powers from the parts'. */
 tc_setting ti_spectra_setting(const tc_spectra *s, tc_val v, const tc_setting *own);
 void ti_spectra_describe(tc_ctx *ctx, const tc_dataflow *f, const tc_spectra *s, tc_domains *out);

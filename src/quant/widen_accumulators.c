@@ -47,14 +47,6 @@ static bool channel_axes(const tc_node *node, const tc_type *w, const tc_type *y
             ((const tc_attr_conv_transpose *)node->attr)->groups == 1);
 }
 
-static bool leaves(const tc_graph *g, tc_val v)
-{
-    for (size_t i = 0; i < g->n_out; i++)
-        if (g->out[i] == v)
-            return true;
-    return false;
-}
-
 /* The domain that every reader of a value clamps it into, also after permutes; NULL when they are
  * not all clamps, or differ. */
 static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dtype)
@@ -68,7 +60,7 @@ static const tc_quant *clamped_into(const tc_rewrite *rw, tc_val v, tc_dtype *dt
             const tc_type *t = ti_type_of(rw->from, reader->out[0]);
             bool clamps = reader->op == TC_OP_relu || reader->op == TC_OP_clamp ||
                           reader->op == TC_OP_rescale;
-            bool permutes = reader->op == TC_OP_permute && !leaves(rw->from, reader->out[0]);
+            bool permutes = reader->op == TC_OP_permute && !ti_graph_gives(rw->from, reader->out[0]);
             const tc_quant *into = permutes                ? clamped_into(rw, reader->out[0], dtype)
                                    : clamps && narrow(t) ? t->quant
                                                          : NULL;
@@ -110,7 +102,7 @@ static const tc_type *clamped(const tc_rewrite *rw, const tc_node *node)
         values += !fixed;
     }
     const tc_quant *q = values == 1 ? clamped_into(rw, node->out[0], &dtype) : NULL;
-    q = leaves(rw->from, node->out[0]) ? NULL : q;
+    q = ti_graph_gives(rw->from, node->out[0]) ? NULL : q;
     return q ? in_domain(rw->ctx, ti_type_of(rw->from, node->out[0]), dtype, q) : NULL;
 }
 
@@ -122,7 +114,7 @@ static const tc_type *from_i48(const tc_rewrite *rw, const tc_node *node, const 
 {
     tc_dtype dtype = TC_none;
     const tc_quant *q = clamped_into(rw, node->out[0], &dtype);
-    if (q && !leaves(rw->from, node->out[0]))
+    if (q && !ti_graph_gives(rw->from, node->out[0]))
         return in_domain(rw->ctx, y, dtype, q);
     double most = scale[0];
     for (int64_t c = 1; c < n; c++)

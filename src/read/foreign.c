@@ -15,12 +15,6 @@ static const foreign kinds[] = {
 static const char export_it[] = "write the model with torch.export.save(torch.export.export(model, "
                                 "args), path); from Python, tosac.compile() takes the module itself";
 
-static bool has(tc_bytes bytes, size_t at, const char *magic)
-{
-    size_t n = strlen(magic);
-    return bytes.size >= at + n && memcmp(bytes.data + at, magic, n) == 0;
-}
-
 /* Text has no zero bytes, and nothing but white space below ' ' near its beginning. */
 static bool is_text(tc_bytes bytes)
 {
@@ -49,7 +43,7 @@ static size_t first_word(tc_bytes bytes, bool comments)
 static bool begins(tc_bytes bytes, size_t at, const char *const *word)
 {
     for (; *word; word++)
-        if (has(bytes, at, *word))
+        if (ti_bytes_have(bytes, at, *word))
             return true;
     return false;
 }
@@ -78,7 +72,7 @@ bool ti_text_graph_looks_like(const char *path, tc_bytes bytes)
 static const foreign *kind_of(tc_bytes bytes)
 {
     for (size_t i = 0; i < TC_COUNT(kinds); i++)
-        if (has(bytes, kinds[i].at, kinds[i].magic))
+        if (ti_bytes_have(bytes, kinds[i].at, kinds[i].magic))
             return &kinds[i];
     return NULL;
 }
@@ -97,7 +91,7 @@ static foreign kind_of_text(const char *path, tc_bytes bytes)
                          .todo = "the download gave a page in the file's place"};
     if (ti_text_ends(path, ".py") || begins(bytes, at, python))
         return (foreign){.is = "Python source", .todo = export_it};
-    if (has(bytes, at, "{") || has(bytes, at, "["))
+    if (ti_bytes_have(bytes, at, "{") || ti_bytes_have(bytes, at, "["))
         return (foreign){.is = "JSON", .todo = "settings of quantization go to -q"};
     return (foreign){.is = "text",
                      .todo = "a graph as text (.ir) begins with 'graph @main(...) {'"};

@@ -4,6 +4,7 @@
 #include "read_pte.h"
 
 #include "../npu/program.h"
+#include "../num/half.h"
 
 static tc_status broken_at(tc_pte_file *f, size_t at, const char *what)
 {
@@ -167,19 +168,12 @@ static void read_tensor(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
                                                          << 32;
 }
 
-static double real_from(uint64_t bits)
-{
-    double r;
-    memcpy(&r, &bits, sizeof r);
-    return r;
-}
-
 static tc_floats reals(tc_pte_file *f, tc_fb_table t)
 {
     tc_ints bits = i64s(f, t, PTE_SCALAR);
     double *v = tc_new_n(&f->ctx->arena, double, (size_t)bits.n);
     for (int32_t i = 0; i < bits.n; i++)
-        v[i] = real_from((uint64_t)bits.v[i]);
+        v[i] = ti_f64_of((uint64_t)bits.v[i]);
     return (tc_floats){bits.n, v};
 }
 
@@ -200,7 +194,7 @@ static void read_value(tc_pte_file *f, tc_fb_table t, tc_pte_value *v)
         break;
     case PTE_DOUBLE:
         v->plain =
-            (tc_cpu_value){.kind = TC_CPU_REAL, .r = real_from(ti_fb_u64(in, PTE_SCALAR, 0))};
+            (tc_cpu_value){.kind = TC_CPU_REAL, .r = ti_f64_of(ti_fb_u64(in, PTE_SCALAR, 0))};
         break;
     case PTE_STRING:
         v->plain =

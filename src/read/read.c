@@ -11,28 +11,22 @@
 
 typedef tc_status reader(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out);
 
-static bool has(tc_bytes bytes, size_t at, const char *magic)
-{
-    size_t n = strlen(magic);
-    return bytes.size >= at + n && memcmp(bytes.data + at, magic, n) == 0;
-}
-
 /* By the first bytes; NULL: not a model. */
 static reader *pick(const char *path, tc_bytes bytes)
 {
     if (ti_looks_like_page(bytes))
         return NULL;
-    if (has(bytes, 0, "PK"))
+    if (ti_bytes_have(bytes, 0, "PK"))
         return ti_npu_looks_like_npz(bytes) ? ti_read_vela : ti_read_pt2;
     if (ti_npu_looks_like_backend(bytes))
         return ti_read_vela;
-    if (has(bytes, 4, "TOSA"))
+    if (ti_bytes_have(bytes, 4, "TOSA"))
         return ti_read_tosa;
     if (ti_tfl_looks_like(bytes))
         return ti_read_tflite;
-    if (has(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
+    if (ti_bytes_have(bytes, 4, "ET12") || ti_bundle_looks_like(bytes))
         return ti_read_pte;
-    if (has(bytes, 0, "VGF1"))
+    if (ti_bytes_have(bytes, 0, "VGF1"))
         return ti_read_vgf;
     if (ti_text_graph_looks_like(path, bytes))
         return ti_read_text;

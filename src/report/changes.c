@@ -264,11 +264,6 @@ static bool same_number(double a, double b, double within)
     return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= within;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && ti_text_eq(a, b));
-}
-
 /* Types are equal whatever their scales: these depend on the data. */
 static bool same_type(const char *a, const char *b)
 {
@@ -281,7 +276,7 @@ static bool is_same(const tc_layer_change *c)
     return same_number(c->cycles[0], c->cycles[1], 0.5) &&
            same_number(c->sqnr_db[0], c->sqnr_db[1], 0.05) &&
            same_number(c->bytes[0], c->bytes[1], 0) && same_type(c->type[0], c->type[1]) &&
-           same_text(c->where[0], c->where[1]);
+           ti_text_same(c->where[0], c->where[1]);
 }
 
 static double gain(const double v[2])

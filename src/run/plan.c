@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "../base/mapped.h"
 #include "../base/place.h"
@@ -160,13 +159,6 @@ static tc_status run_call(tc_plan *plan, const step *s)
     return TC_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static tc_status run_step(tc_plan *plan, const step *s)
 {
     static tc_status (*const run[])(tc_plan *, const step *) = {
@@ -176,9 +168,9 @@ static tc_status run_step(tc_plan *plan, const step *s)
         return TC_OK;
     if (!plan->seconds || s->kind == STEP_CALL) /* a called plan times itself */
         return run[s->kind](plan, s);
-    double begin = now();
+    double begin = ti_seconds();
     tc_status status = run[s->kind](plan, s);
-    double taken = now() - begin;
+    double taken = ti_seconds() - begin;
     plan->seconds[s->op] += taken;
     plan->spent[s - plan->step] += taken;
     return status;

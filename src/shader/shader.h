@@ -74,7 +74,7 @@ typedef struct tc_sh_id {
     bool by_rows;
     uint32_t columns; /* of a pointer to a matrix */
     /* Decorations. */
-    bool has_binding, has_set, has_builtin;
+    bool has_binding, has_builtin;
     uint32_t binding, set, builtin;
     uint32_t block; /* a label: its number in the function at hand, + 1 */
 } tc_sh_id;

@@ -54,61 +54,15 @@ static uint64_t reversed(uint64_t x, unsigned bits)
     return y;
 }
 
-TC_SH_WHOLE(negate, 0 - x)
-TC_SH_WHOLE(add, x + y)
-TC_SH_WHOLE(sub, x - y)
-TC_SH_WHOLE(mul, x *y)
-TC_SH_WHOLE(udiv, y ? x / y : UINT64_MAX)
-TC_SH_WHOLE(sdiv, divided(SX, SY))
-TC_SH_WHOLE(umod, y ? x % y : UINT64_MAX)
-TC_SH_WHOLE(srem, rest(SX, SY))
-TC_SH_WHOLE(smod, modulo(SX, SY))
 TC_SH_WHOLE(carry, ((x + y) & mask) < x)
 TC_SH_WHOLE(borrow, x < y)
 TC_SH_WHOLE(umul_high, high(x, y, bits, false))
 TC_SH_WHOLE(smul_high, high(x, y, bits, true))
-TC_SH_WHOLE(shift_left, x << (y & (bits - 1)))
-TC_SH_WHOLE(shift_right, x >> (y & (bits - 1)))
-TC_SH_WHOLE(shift_signed, SX >> (y & (bits - 1)))
-TC_SH_WHOLE(bit_or, x | y)
-TC_SH_WHOLE(bit_xor, x ^ y)
-TC_SH_WHOLE(bit_and, x &y)
-TC_SH_WHOLE(bit_not, ~x)
-TC_SH_WHOLE(bit_count, count_ones(x))
-TC_SH_WHOLE(bit_reverse, reversed(x, bits))
-TC_SH_WHOLE(equal, x == y)
-TC_SH_WHOLE(not_equal, x != y)
-TC_SH_WHOLE(ugreater, x > y)
-TC_SH_WHOLE(sgreater, SX > SY)
-TC_SH_WHOLE(ugreater_equal, x >= y)
-TC_SH_WHOLE(sgreater_equal, SX >= SY)
-TC_SH_WHOLE(uless, x < y)
-TC_SH_WHOLE(sless, SX < SY)
-TC_SH_WHOLE(uless_equal, x <= y)
-TC_SH_WHOLE(sless_equal, SX <= SY)
-TC_SH_WHOLE(truth_not, !x)
 
-TC_SH_REAL(fnegate, -x)
-TC_SH_REAL(fadd, x + y)
-TC_SH_REAL(fsub, x - y)
-TC_SH_REAL(fmul, x *y)
-TC_SH_REAL(fdiv, x / y)
-TC_SH_REAL(frem, x - y * TC_SH_TRUNC(x / y))
-TC_SH_REAL(fmodulo, x - y * TC_SH_FLOOR(x / y))
-TC_SH_TRUTH(is_nan, x != x)
-TC_SH_TRUTH(is_inf, x - x != 0 && x == x)
-TC_SH_TRUTH(ord_equal, x == y)
-TC_SH_TRUTH(unord_equal, !(x < y) && !(x > y))
-TC_SH_TRUTH(ord_not_equal, x < y || x > y)
-TC_SH_TRUTH(unord_not_equal, x != y)
-TC_SH_TRUTH(ord_less, x < y)
-TC_SH_TRUTH(unord_less, !(x >= y))
-TC_SH_TRUTH(ord_greater, x > y)
-TC_SH_TRUTH(unord_greater, !(x <= y))
-TC_SH_TRUTH(ord_less_equal, x <= y)
-TC_SH_TRUTH(unord_less_equal, !(x > y))
-TC_SH_TRUTH(ord_greater_equal, x >= y)
-TC_SH_TRUTH(unord_greater_equal, !(x < y))
+#define WHOLE(op, n, ...) TC_SH_WHOLE(step_##op, __VA_ARGS__)
+#define REAL(op, n, ...) TC_SH_REAL(step_##op, __VA_ARGS__)
+#define TRUTH(op, n, ...) TC_SH_TRUTH(step_##op, __VA_ARGS__)
+#include "shader_arith.def"
 
 /* The sum of products, in order. */
 #define DOT(width, real)                                                                           \
@@ -196,7 +150,7 @@ static double real_of(uint64_t v, unsigned bits)
     return bits == 16       ? (double)ti_f16_to_f32((uint16_t)v)
            : bits == BFLOAT ? (double)ti_bf16_to_f32((uint16_t)v)
            : bits == 32     ? (double)ti_f32_of((uint32_t)v)
-                            : ti_sh_f64_of(v);
+                            : ti_f64_of(v);
 }
 
 static uint64_t bits_of(double v, unsigned bits)
@@ -204,7 +158,7 @@ static uint64_t bits_of(double v, unsigned bits)
     return bits == 16       ? ti_f64_to_f16(v)
            : bits == BFLOAT ? ti_f64_to_bf16(v)
            : bits == 32     ? ti_f32_bits((float)v)
-                            : ti_sh_f64_bits(v);
+                            : ti_f64_bits(v);
 }
 
 static uint64_t to_unsigned(double v, unsigned bits)
@@ -278,64 +232,11 @@ typedef struct {
     tc_sh_step *whole, *f16, *f32, *f64;
 } row;
 
-#define W(op, n, step) {TC_SPV_##op, n, 'w', step, NULL, NULL, NULL}
-#define R(op, n, step) {TC_SPV_##op, n, 'r', NULL, step##_16, step##_32, step##_64}
-
 static const row rows[] = {
-    W(SNegate, 1, negate),
-    R(FNegate, 1, fnegate),
-    W(IAdd, 2, add),
-    R(FAdd, 2, fadd),
-    W(ISub, 2, sub),
-    R(FSub, 2, fsub),
-    W(IMul, 2, mul),
-    R(FMul, 2, fmul),
-    W(UDiv, 2, udiv),
-    W(SDiv, 2, sdiv),
-    R(FDiv, 2, fdiv),
-    W(UMod, 2, umod),
-    W(SRem, 2, srem),
-    W(SMod, 2, smod),
-    R(FRem, 2, frem),
-    R(FMod, 2, fmodulo),
-    R(IsNan, 1, is_nan),
-    R(IsInf, 1, is_inf),
-    W(LogicalEqual, 2, equal),
-    W(LogicalNotEqual, 2, not_equal),
-    W(LogicalOr, 2, bit_or),
-    W(LogicalAnd, 2, bit_and),
-    W(LogicalNot, 1, truth_not),
-    W(IEqual, 2, equal),
-    W(INotEqual, 2, not_equal),
-    W(UGreaterThan, 2, ugreater),
-    W(SGreaterThan, 2, sgreater),
-    W(UGreaterThanEqual, 2, ugreater_equal),
-    W(SGreaterThanEqual, 2, sgreater_equal),
-    W(ULessThan, 2, uless),
-    W(SLessThan, 2, sless),
-    W(ULessThanEqual, 2, uless_equal),
-    W(SLessThanEqual, 2, sless_equal),
-    R(FOrdEqual, 2, ord_equal),
-    R(FUnordEqual, 2, unord_equal),
-    R(FOrdNotEqual, 2, ord_not_equal),
-    R(FUnordNotEqual, 2, unord_not_equal),
-    R(FOrdLessThan, 2, ord_less),
-    R(FUnordLessThan, 2, unord_less),
-    R(FOrdGreaterThan, 2, ord_greater),
-    R(FUnordGreaterThan, 2, unord_greater),
-    R(FOrdLessThanEqual, 2, ord_less_equal),
-    R(FUnordLessThanEqual, 2, unord_less_equal),
-    R(FOrdGreaterThanEqual, 2, ord_greater_equal),
-    R(FUnordGreaterThanEqual, 2, unord_greater_equal),
-    W(ShiftRightLogical, 2, shift_right),
-    W(ShiftRightArithmetic, 2, shift_signed),
-    W(ShiftLeftLogical, 2, shift_left),
-    W(BitwiseOr, 2, bit_or),
-    W(BitwiseXor, 2, bit_xor),
-    W(BitwiseAnd, 2, bit_and),
-    W(Not, 1, bit_not),
-    W(BitReverse, 1, bit_reverse),
-    W(BitCount, 1, bit_count),
+#define WHOLE(op, n, ...) {TC_SPV_##op, n, 'w', step_##op, NULL, NULL, NULL},
+#define REAL(op, n, ...) {TC_SPV_##op, n, 'r', NULL, step_##op##_16, step_##op##_32, step_##op##_64},
+#define TRUTH REAL
+#include "shader_arith.def"
 };
 
 static const row *row_of(uint32_t op)
@@ -386,7 +287,8 @@ static void plain(tc_sh_reader *r, const row *at)
     const tc_sh_type *t, *x = NULL, *y = NULL;
     uint32_t out = ti_sh_result(r, &t);
     uint32_t a = operand(r, 2, t->slots, &x), b = at->n_in > 1 ? operand(r, 3, t->slots, &y) : 0;
-    bool shift = at->whole == shift_left || at->whole == shift_right || at->whole == shift_signed;
+    bool shift = at->op == TC_SPV_ShiftLeftLogical || at->op == TC_SPV_ShiftRightLogical ||
+                 at->op == TC_SPV_ShiftRightArithmetic;
     if (r->error)
         return;
     if (y && (x->kind != y->kind || (!shift && x->bits != y->bits)))
@@ -506,7 +408,7 @@ static void extended(tc_sh_reader *r)
         ti_sh_fail(r, "the result is not a struct of two");
         return;
     }
-    tc_sh_step *low = sum ? add : difference ? sub : mul;
+    tc_sh_step *low = sum ? step_IAdd : difference ? step_ISub : step_IMul;
     tc_sh_step *top = sum                                 ? carry
                       : difference                        ? borrow
                       : r->at.op == TC_SPV_UMulExtended ? umul_high

@@ -23,22 +23,8 @@ enum {
         ti_##name##_f32(&x, &y, 1);                                                                \
         return y;                                                                                  \
     }
-ONE(sin)
-ONE(cos)
-ONE(tan)
-ONE(asin)
-ONE(acos)
-ONE(atan)
-ONE(sinh)
-ONE(cosh)
-ONE(tanh)
-ONE(asinh)
-ONE(acosh)
-ONE(atanh)
-ONE(exp)
-ONE(log)
-ONE(exp2)
-ONE(log2)
+ONE(sin) ONE(cos) ONE(tan) ONE(asin) ONE(acos) ONE(atan) ONE(sinh) ONE(cosh)
+ONE(tanh) ONE(asinh) ONE(acosh) ONE(atanh) ONE(exp) ONE(log) ONE(exp2) ONE(log2)
 
 #define ROUND(v) _Generic((v), float: roundf, double: round)(v)
 #define EVEN(v) _Generic((v), float: rintf, double: rint)(v)
@@ -59,47 +45,6 @@ static float smooth(float low, float high, float x)
     return t * t * (3.0f - 2.0f * t);
 }
 
-TC_SH_REAL(round_away, ROUND(x))
-TC_SH_REAL(round_even, EVEN(x))
-TC_SH_REAL(truncate, TC_SH_TRUNC(x))
-TC_SH_REAL(absolute, ABS(x))
-TC_SH_REAL(sign, x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f)
-TC_SH_REAL(down, TC_SH_FLOOR(x))
-TC_SH_REAL(up, CEIL(x))
-TC_SH_REAL(fraction, x - TC_SH_FLOOR(x))
-TC_SH_REAL_32(radians, x * 0.017453292519943295f)
-TC_SH_REAL_32(degrees, x * 57.29577951308232f)
-TC_SH_REAL_32(sine, one_sin(x))
-TC_SH_REAL_32(cosine, one_cos(x))
-TC_SH_REAL_32(tangent, one_tan(x))
-TC_SH_REAL_32(arc_sine, one_asin(x))
-TC_SH_REAL_32(arc_cosine, one_acos(x))
-TC_SH_REAL_32(arc_tangent, one_atan(x))
-TC_SH_REAL_32(sine_h, one_sinh(x))
-TC_SH_REAL_32(cosine_h, one_cosh(x))
-TC_SH_REAL_32(tangent_h, one_tanh(x))
-TC_SH_REAL_32(arc_sine_h, one_asinh(x))
-TC_SH_REAL_32(arc_cosine_h, one_acosh(x))
-TC_SH_REAL_32(arc_tangent_h, one_atanh(x))
-TC_SH_REAL_32(angle, ti_atan2f(x, y))
-TC_SH_REAL_32(power, ti_powf(x, y))
-TC_SH_REAL_32(exponential, one_exp(x))
-TC_SH_REAL_32(logarithm, one_log(x))
-TC_SH_REAL_32(exponential_2, one_exp2(x))
-TC_SH_REAL_32(logarithm_2, one_log2(x))
-TC_SH_REAL(root, ROOT(x))
-TC_SH_REAL(inverse_root, 1 / ROOT(x))
-TC_SH_REAL(least, LEAST(x, y))
-TC_SH_REAL(most, MOST(x, y))
-TC_SH_REAL(clamped, LEAST(MOST(x, y), z))
-TC_SH_REAL(number_least, NLEAST(x, y))
-TC_SH_REAL(number_most, NMOST(x, y))
-TC_SH_REAL(number_clamped, NLEAST(NMOST(x, y), z))
-TC_SH_REAL(mixed, x *(1 - z) + y * z)
-TC_SH_REAL(stepped, y < x ? 0 : 1)
-TC_SH_REAL_32(smoothed, smooth(x, y, z))
-TC_SH_REAL(fused, FUSED(x, y, z))
-
 /* ---- integers -------------------------------------------------------------------------------- */
 
 static uint64_t lowest(uint64_t x, unsigned bits)
@@ -118,20 +63,12 @@ static uint64_t highest(uint64_t x, unsigned bits)
     return UINT64_MAX;
 }
 
-TC_SH_WHOLE(absolute_s, SX < 0 ? 0 - x : x)
-TC_SH_WHOLE(sign_s, (SX > 0) - (SX < 0))
-TC_SH_WHOLE(least_u, LEAST(x, y))
-TC_SH_WHOLE(least_s, LEAST(SX, SY))
-TC_SH_WHOLE(most_u, MOST(x, y))
-TC_SH_WHOLE(most_s, MOST(SX, SY))
-TC_SH_WHOLE(clamped_u, LEAST(MOST(x, y), z))
-TC_SH_WHOLE(clamped_s, LEAST(MOST(SX, SY), SZ))
-TC_SH_WHOLE(lowest_bit, lowest(x, bits))
-TC_SH_WHOLE(highest_bit_u, highest(x, bits))
-TC_SH_WHOLE(highest_bit_s, highest(SX < 0 ? ~x & mask : x, bits))
+#define WHOLE(name, n, ...) TC_SH_WHOLE(step_##name, __VA_ARGS__)
+#define REAL(name, n, ...) TC_SH_REAL(step_##name, __VA_ARGS__)
+#define REAL_32(name, n, ...) TC_SH_REAL_32(step_##name, __VA_ARGS__)
+#include "shader_glsl.def"
 
-/* ---- vectors of f32
- * ---------------------------------------------------------------------------- */
+/* ---- vectors of f32 -------------------------------------------------------------------------- */
 
 static float at(const tc_sh_machine *m, uint32_t slot)
 {
@@ -255,60 +192,10 @@ static const struct {
     int n_in;
     tc_sh_step *whole, *f16, *f32, *f64;
 } rows[] = {
-#define W(name, n, step) {GLSL_##name, n, step, NULL, NULL, NULL}
-#define R(name, n, step) {GLSL_##name, n, NULL, step##_16, step##_32, step##_64}
-#define S(name, n, step) {GLSL_##name, n, NULL, step##_16, step##_32, NULL}
-    R(Round, 1, round_away),
-    R(RoundEven, 1, round_even),
-    R(Trunc, 1, truncate),
-    R(FAbs, 1, absolute),
-    W(SAbs, 1, absolute_s),
-    R(FSign, 1, sign),
-    W(SSign, 1, sign_s),
-    R(Floor, 1, down),
-    R(Ceil, 1, up),
-    R(Fract, 1, fraction),
-    S(Radians, 1, radians),
-    S(Degrees, 1, degrees),
-    S(Sin, 1, sine),
-    S(Cos, 1, cosine),
-    S(Tan, 1, tangent),
-    S(Asin, 1, arc_sine),
-    S(Acos, 1, arc_cosine),
-    S(Atan, 1, arc_tangent),
-    S(Sinh, 1, sine_h),
-    S(Cosh, 1, cosine_h),
-    S(Tanh, 1, tangent_h),
-    S(Asinh, 1, arc_sine_h),
-    S(Acosh, 1, arc_cosine_h),
-    S(Atanh, 1, arc_tangent_h),
-    S(Atan2, 2, angle),
-    S(Pow, 2, power),
-    S(Exp, 1, exponential),
-    S(Log, 1, logarithm),
-    S(Exp2, 1, exponential_2),
-    S(Log2, 1, logarithm_2),
-    R(Sqrt, 1, root),
-    R(InverseSqrt, 1, inverse_root),
-    R(FMin, 2, least),
-    W(UMin, 2, least_u),
-    W(SMin, 2, least_s),
-    R(FMax, 2, most),
-    W(UMax, 2, most_u),
-    W(SMax, 2, most_s),
-    R(FClamp, 3, clamped),
-    W(UClamp, 3, clamped_u),
-    W(SClamp, 3, clamped_s),
-    R(FMix, 3, mixed),
-    R(Step, 2, stepped),
-    S(SmoothStep, 3, smoothed),
-    R(Fma, 3, fused),
-    W(FindILsb, 1, lowest_bit),
-    W(FindSMsb, 1, highest_bit_s),
-    W(FindUMsb, 1, highest_bit_u),
-    R(NMin, 2, number_least),
-    R(NMax, 2, number_most),
-    R(NClamp, 3, number_clamped),
+#define WHOLE(name, n, ...) {GLSL_##name, n, step_##name, NULL, NULL, NULL},
+#define REAL(name, n, ...) {GLSL_##name, n, NULL, step_##name##_16, step_##name##_32, step_##name##_64},
+#define REAL_32(name, n, ...) {GLSL_##name, n, NULL, step_##name##_16, step_##name##_32, NULL},
+#include "shader_glsl.def"
 };
 
 /* On whole vectors of f32: operands and result have this many scalars, 0: as many as operand 0. */

@@ -8,20 +8,6 @@
 #include "../num/half.h"
 #include "shader.h"
 
-static inline double ti_sh_f64_of(uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}
-
-static inline uint64_t ti_sh_f64_bits(double v)
-{
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 /* Numbers of i->bits bits, with their sign. */
 static inline int64_t ti_sh_signed(uint64_t v, unsigned bits)
 {
@@ -30,10 +16,10 @@ static inline int64_t ti_sh_signed(uint64_t v, unsigned bits)
 
 #define TC_SH_OF_16(v) ti_f16_to_f32((uint16_t)(v))
 #define TC_SH_OF_32(v) ti_f32_of((uint32_t)(v))
-#define TC_SH_OF_64(v) ti_sh_f64_of(v)
+#define TC_SH_OF_64(v) ti_f64_of(v)
 #define TC_SH_TO_16(v) ti_f32_to_f16(v)
 #define TC_SH_TO_32(v) ti_f32_bits(v)
-#define TC_SH_TO_64(v) ti_sh_f64_bits(v)
+#define TC_SH_TO_64(v) ti_f64_bits(v)
 
 #define TC_SH_FLOOR(v) _Generic((v), float: floorf, double: floor)(v)
 #define TC_SH_TRUNC(v) _Generic((v), float: truncf, double: trunc)(v)

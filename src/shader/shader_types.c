@@ -360,7 +360,6 @@ static void decorate(tc_sh_reader *r)
         break;
     case WORD_SET:
         id->set = number;
-        id->has_set = true;
         break;
     case WORD_BUILTIN:
         id->builtin = number;

@@ -11,8 +11,6 @@ enum {
     COLUMNS = 2
 };
 
-static int64_t round_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
-
 static bool is_1x1(const tc_cm_window *w)
 {
     return w->kh == 1 && w->kw == 1 && !w->pad[0] && !w->pad[1] && w->dilation[0] == 1 &&
@@ -27,8 +25,8 @@ static bool is_row(const tc_cm_window *w)
 static int64_t columns(const tc_cm_window *w, tc_core core)
 {
     int64_t length = w->kh * w->kw * w->c;
-    return core == TC_CORE_MVE ? COLUMNS_MVE * round_up(length, 16)
-                               : COLUMNS * round_up(length, 4) * (int64_t)sizeof(int16_t);
+    return core == TC_CORE_MVE ? COLUMNS_MVE * ti_round_up(length, 16)
+                               : COLUMNS * ti_round_up(length, 4) * (int64_t)sizeof(int16_t);
 }
 
 /* Columns of padding that a row needs beyond its own. */

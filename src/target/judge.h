@@ -30,7 +30,7 @@ typedef struct tc_judge {
     tc_status worst;
     size_t lacks[TC_FEATURE_COUNT]; /* nodes that need what the target has not: one message for all */
     const void
-        *types[TC_OP_COUNT], *types_end[TC_OP_COUNT]; /* tosa.c: an operator's rows of types, once it was met */
+        *types[TC_OP_COUNT], *types_end[TC_OP_COUNT]; /* tosa_types.c: an operator's rows of types, once it was met */
 } tc_judge;
 
 /* Report that the node at hand breaks a rule (TOSA_RULE, TOSA_LEVEL, TOSA_PROFILE); the format
@@ -56,7 +56,27 @@ static inline const tc_type *ti_result(const tc_judge *j, int i)
 typedef void tc_limits(tc_judge *j);
 tc_limits ti_limits_none, ti_limits_pool, ti_limits_conv, ti_limits_transpose_conv, ti_limits_fft,
     ti_limits_clamp, ti_limits_list, ti_limits_resize, ti_limits_rescale, ti_limits_cond_if,
-    ti_limits_while_loop, ti_limits_variable, ti_limits_adaptive, ti_limits_block_conv;
+    ti_limits_while_loop, ti_limits_variable, ti_limits_adaptive, ti_limits_block_conv,
+    ti_limits_block_list; /* the last of tosa_types.c */
+
+/* tosa.c: a row JUDGE of tosa.def; without a family: the operator is none of TOSA. */
+typedef struct tc_judge_row {
+    const char *in, *out;
+    char acc;
+    const char *constant, *zeros, *family;
+    tc_limits *limits;
+} tc_judge_row;
+const tc_judge_row *ti_judge_row(tc_op op);
+/* "EXT-INT16". */
+const char *ti_feature_spec(tc_feature feature);
+
+/* tosa_types.c: whether the table holds the element types of the node at hand, and the target what
+ * they need; else with a message. */
+bool ti_judge_types(tc_judge *j);
+/* They came with TOSA 1.1. */
+bool ti_judge_types_are_new(tc_judge *j);
+/* What values of the type need that the target has not, or NULL. */
+const char *ti_judge_value_needs(tc_judge *j, tc_dtype type);
 
 /* Control flow: how deep graphs run inside each other. */
 void ti_judge_nesting(tc_judge *j);

@@ -43,14 +43,6 @@ static double most_of(const tc_graph *g, tc_val v)
     }
 }
 
-static int64_t count_over(const tc_type *t, tc_ints axes)
-{
-    int64_t n = 1;
-    for (int i = 0; i < axes.n; i++)
-        n *= t->dim[axes.v[i]];
-    return n;
-}
-
 /* ---- forms ---- */
 
 /* v, of i32, becomes the node's result in its shape; a result of i64 is a cast of it, last. */
@@ -68,7 +60,7 @@ bool ti_tflm_form_sum(tc_build *m)
     const tc_attr_axes *a = m->node->attr;
     const tc_type *t = ti_b_in_type(m, 0);
     tc_val x = ti_b_in(m, 0);
-    if (ti_is_float(t->dtype) || most_of(m->g, x) * (double)count_over(t, a->axes) > EXACT)
+    if (ti_is_float(t->dtype) || most_of(m->g, x) * (double)ti_axes_count(t, a->axes) > EXACT)
         return false;
     x = ti_b_sum(m, ti_b_cast(m, x, TC_f32), a->axes, a->keepdim);
     return give_whole(m, ti_b_cast(m, x, TC_i32));

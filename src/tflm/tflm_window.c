@@ -4,7 +4,6 @@
 #include <float.h>
 
 #include "../num/load.h"
-#include "../num/resize.h"
 #include "tflm_forms.h"
 
 enum { H = 1, W = 2 }; /* channels last */
@@ -242,9 +241,6 @@ static tc_val blended(tc_build *m, tc_val x, int axis, int rank, const tc_resize
 
 bool ti_tflm_form_upsample(tc_build *m)
 {
-    static const tc_resize_kind kinds[TC_OP_COUNT] = {[TC_OP_upsample_nearest_exact] = TC_RESIZE_NEAREST_EXACT,
-                                                      [TC_OP_upsample_linear] = TC_RESIZE_LINEAR,
-                                                      [TC_OP_upsample_cubic] = TC_RESIZE_CUBIC};
     const tc_attr_upsample *a = m->node->attr;
     const tc_type *x = ti_b_in_type(m, 0);
     tc_val y = ti_b_in(m, 0);
@@ -252,8 +248,8 @@ bool ti_tflm_form_upsample(tc_build *m)
         return false;
     for (int i = 0; i < a->size.n; i++) {
         int axis = x->rank - a->size.n + i;
-        tc_resize_axis of =
-            ti_resize_axis_of(&m->ctx->arena, kinds[m->node->op], a, i, x->dim[axis], false);
+        tc_resize_axis of = ti_resize_axis_of(&m->ctx->arena, ti_resize_kind(m->node->op), a, i,
+                                              x->dim[axis], false);
         if (of.in != of.out)
             y = of.taps == 1 ? picked(m, y, axis, &of) : blended(m, y, axis, x->rank, &of);
     }

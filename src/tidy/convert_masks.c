@@ -419,16 +419,6 @@ static tc_status spell_attended(tc_rewrite *rw, const tc_node *node, bool *done)
     return replace(&f, y, done);
 }
 
-tc_status ti_tidy_decompose_attention(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {spell_attended};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_decompose_attention, spell_attended)
 
-tc_status ti_tidy_convert_attention_masks(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {choose_attended};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_convert_attention_masks, choose_attended)

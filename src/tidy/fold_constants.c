@@ -104,9 +104,4 @@ static tc_status take_branch(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status ti_tidy_fold_constants(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {fold_constants, take_branch};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_fold_constants, fold_constants, take_branch)

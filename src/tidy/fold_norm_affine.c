@@ -27,19 +27,13 @@ typedef struct offsets {
     bool *bare;              /* by old value: its gain too */
 } offsets;
 
-static bool is_known(const tc_graph *g, tc_val v)
-{
-    return !v ||
-           (ti_is_const(g, v) && ti_type_of(g, v)->dtype == TC_f32 && !ti_type_of(g, v)->quant);
-}
-
 /* A layer that adds along what it multiplies: the channels of its operand are axis `axis`. */
 static bool takes_offset(const tc_graph *g, const tc_node *node, tc_val v, int axis)
 {
     const tc_type *x = ti_type_of(g, v);
     if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->in[0] != v ||
-        node->in[1] == v || !node->in[1] || !is_known(g, node->in[1]) ||
-        (node->n_in > 2 && (node->in[2] == v || !is_known(g, node->in[2]))))
+        node->in[1] == v || !node->in[1] || !ti_may_be_folded(g, node->in[1]) ||
+        (node->n_in > 2 && (node->in[2] == v || !ti_may_be_folded(g, node->in[2]))))
         return false;
     if (node->op == TC_OP_linear)
         return axis == x->rank - 1 && ti_type_of(g, node->in[1])->rank == 2;
@@ -131,17 +125,17 @@ static bool all_are(const tc_graph *g, tc_val v, double number)
 static bool is_norm(const tc_graph *g, const tc_node *node)
 {
     if (node->op == TC_OP_rms_norm)
-        return node->in[1] && is_known(g, node->in[1]) &&
+        return node->in[1] && ti_may_be_folded(g, node->in[1]) &&
                ti_type_of(g, node->out[0])->dtype == TC_f32;
     return node->op == TC_OP_layer_norm && node->n_in >= 3 && node->in[2] &&
-           ((const tc_attr_layer_norm *)node->attr)->n_axes == 1 && is_known(g, node->in[2]) &&
+           ((const tc_attr_layer_norm *)node->attr)->n_axes == 1 && ti_may_be_folded(g, node->in[2]) &&
            ti_type_of(g, node->out[0])->dtype == TC_f32;
 }
 
 /* Whether its gain leaves it too. */
 static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
 {
-    if (!norm->in[1] || !is_known(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
+    if (!norm->in[1] || !ti_may_be_folded(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
         (norm->op == TC_OP_layer_norm &&
          tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW))
         return false;

@@ -85,9 +85,4 @@ static tc_status spelled_attention(tc_rewrite *rw, const tc_node *node, bool *do
     return ti_b_replace(&b, ti_b_3(&b, sdpa, a, rw->now[q], rw->now[k], ti_b_in(&b, 1)), done);
 }
 
-tc_status ti_tidy_fuse_attention(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {spelled_attention};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_fuse_attention, spelled_attention)

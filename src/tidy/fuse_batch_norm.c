@@ -227,12 +227,7 @@ static tc_status fuse_constant(tc_rewrite *rw, const tc_node *node, bool *done)
     return status;
 }
 
-tc_status ti_tidy_fold_channel_constants(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {fuse_constant};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_fold_channel_constants, fuse_constant)
 
 static tc_status fuse(tc_module *module, bool single)
 {

@@ -23,7 +23,6 @@
 
 #include "../base/real.h"
 #include "../num/load.h"
-#include "../num/resize.h"
 
 /* An operand: its codes, and what they mean. */
 typedef struct side {

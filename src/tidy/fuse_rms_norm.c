@@ -9,12 +9,6 @@
 
 #include "../num/load.h"
 
-static bool is_f32(const tc_rewrite *rw, tc_val v)
-{
-    const tc_type *t = v ? ti_type_of(rw->to, v) : NULL;
-    return t && t->dtype == TC_f32 && !t->quant;
-}
-
 /* The one number that a constant holds. */
 static bool number_of(const tc_rewrite *rw, tc_val v, double *x)
 {
@@ -67,7 +61,7 @@ static tc_status spelled_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     double eps;
     for (int i = 0; node->op == TC_OP_mul && i < 2; i++) {
         tc_val x = ti_rewrite_in(rw, node, i), r = ti_rewrite_in(rw, node, 1 - i);
-        if (is_f32(rw, x) && ti_type_of(rw->to, x)->rank > 0 && is_inverse_rms(rw, r, x, &eps))
+        if (ti_rewrite_is_f32(rw, x) && ti_type_of(rw->to, x)->rank > 0 && is_inverse_rms(rw, r, x, &eps))
             return put_norm(rw, node, x, TC_NONE, (tc_attr_layer_norm){.n_axes = 1, .eps = eps},
                             done);
     }
@@ -93,7 +87,7 @@ static tc_val weight_of(tc_rewrite *rw, tc_val v, const tc_type *x, const tc_loc
 {
     tc_tensor w = ti_tensor_of(rw->to, v);
     int64_t n = x->dim[x->rank - 1];
-    if (!w.data || !ti_rewrite_is_fixed(rw, v) || !is_f32(rw, v) || !w.type->rank ||
+    if (!w.data || !ti_rewrite_is_fixed(rw, v) || !ti_rewrite_is_f32(rw, v) || !w.type->rank ||
         w.type->rank > x->rank || w.type->dim[w.type->rank - 1] != n || tc_type_count(w.type) != n)
         return TC_NONE;
     if (w.type->rank == 1)
@@ -106,7 +100,7 @@ static tc_status weighted_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     for (int i = 0; node->op == TC_OP_mul && i < 2; i++) {
         tc_val y = ti_rewrite_in(rw, node, i);
         const tc_node *norm = ti_def(rw->to, y);
-        if (!norm || norm->op != TC_OP_rms_norm || norm->in[1] || !is_f32(rw, y))
+        if (!norm || norm->op != TC_OP_rms_norm || norm->in[1] || !ti_rewrite_is_f32(rw, y))
             continue;
         const tc_attr_layer_norm *a = norm->attr;
         tc_val w = weight_of(rw, ti_rewrite_in(rw, node, 1 - i), ti_type_of(rw->to, y), node->loc);
@@ -116,9 +110,4 @@ static tc_status weighted_norm(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status ti_tidy_fuse_rms_norm(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {spelled_norm, weighted_norm};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_fuse_rms_norm, spelled_norm, weighted_norm)

@@ -22,17 +22,11 @@
 #include "../base/real.h"
 #include "../num/load.h"
 
-static bool is_f32(const tc_rewrite *rw, tc_val v)
-{
-    const tc_type *t = v ? ti_type_of(rw->to, v) : NULL;
-    return t && t->dtype == TC_f32 && !t->quant;
-}
-
 /* The node that makes v, if it is of this operator. */
 static const tc_node *made_by(const tc_rewrite *rw, tc_val v, tc_op op)
 {
     const tc_node *def = v ? ti_def(rw->to, v) : NULL;
-    return def && def->op == op && is_f32(rw, v) ? def : NULL;
+    return def && def->op == op && ti_rewrite_is_f32(rw, v) ? def : NULL;
 }
 
 /* A constant that is 1 everywhere and makes nothing larger. */
@@ -126,7 +120,7 @@ static tc_status logits(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_log && node->op != TC_OP_logit)
         return TC_OK;
     tc_val x = ti_rewrite_in(rw, node, 0);
-    if (!is_f32(rw, x))
+    if (!ti_rewrite_is_f32(rw, x))
         return TC_OK;
     if (node->op == TC_OP_logit)
         eps = ((const tc_attr_logit *)node->attr)->eps;
@@ -200,7 +194,7 @@ static tc_status shares(tc_rewrite *rw, const tc_node *node, bool *done)
 static bool is_minus_infinity(const tc_rewrite *rw, tc_val v)
 {
     tc_tensor t = ti_tensor_of(rw->to, v);
-    if (!t.data || !ti_rewrite_is_fixed(rw, v) || !is_f32(rw, v))
+    if (!t.data || !ti_rewrite_is_fixed(rw, v) || !ti_rewrite_is_f32(rw, v))
         return false;
     for (int64_t i = 0; i < tc_type_count(t.type); i++)
         if (ti_load_f64(t, i) != -(double)INFINITY)
@@ -241,9 +235,4 @@ static tc_status lost_rows(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, y, done);
 }
 
-tc_status ti_tidy_fuse_softmax(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {logits, logarithm, shares, around_max, lost_rows};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_fuse_softmax, logits, logarithm, shares, around_max, lost_rows)

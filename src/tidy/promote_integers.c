@@ -45,9 +45,4 @@ static tc_status cast_integers(tc_rewrite *rw, const tc_node *node, bool *done)
     return made && ti_b_type(&b, made) != y ? TC_OK : ti_b_replace(&b, made, done);
 }
 
-tc_status ti_tidy_promote_integers(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {cast_integers};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_promote_integers, cast_integers)

@@ -141,9 +141,4 @@ static tc_status before_product(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_matmul(&b, x, rw->now[product->in[1]]), done);
 }
 
-tc_status ti_tidy_reassociate_constants(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {follow, before_product};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_reassociate_constants, follow, before_product)

@@ -196,19 +196,14 @@ static bool float_widens(tc_dtype from, tc_dtype to)
     return from == TC_f32 && to == TC_f64;
 }
 
-static bool is_whole(tc_dtype t)
-{
-    return ti_is_int(t) || t == TC_bool;
-}
-
 /* Whether every number of one type is a number of the other. */
 static bool widens(tc_dtype from, tc_dtype to)
 {
     if (from == to)
         return true;
-    if (is_whole(from) && ti_is_int(to))
+    if (ti_is_whole(from) && ti_is_int(to))
         return ti_dtype_min(from) >= ti_dtype_min(to) && tc_dtypes[from].bits < tc_dtypes[to].bits;
-    if (is_whole(from) && ti_is_float(to))
+    if (ti_is_whole(from) && ti_is_float(to))
         return tc_dtypes[from].bits - (tc_dtypes[from].kind == TC_INT) <= exact_bits(to);
     return ti_is_float(from) && ti_is_float(to) && float_widens(from, to);
 }
@@ -223,7 +218,7 @@ static tc_status merge_casts(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_type *x = ti_type_of(rw->to, inner->in[0]),
                   *result = ti_type_of(rw->from, node->out[0]);
     tc_dtype a = x->dtype, b = ti_type_of(rw->to, inner->out[0])->dtype, c = result->dtype;
-    bool whole = is_whole(a) && is_whole(b) && is_whole(c);
+    bool whole = ti_is_whole(a) && ti_is_whole(b) && ti_is_whole(c);
     bool real = ti_is_float(a) && ti_is_float(b) && ti_is_float(c);
     if (!widens(a, b) || !(a == c || whole || real) || x->quant || result->quant)
         return TC_OK;

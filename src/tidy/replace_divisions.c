@@ -99,9 +99,4 @@ static tc_status join_factors(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_mul(&b, x, ti_b_scalar(&b, TC_f32, both)), done);
 }
 
-tc_status ti_tidy_replace_divisions(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {as_factor, join_factors};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_replace_divisions, as_factor, join_factors)

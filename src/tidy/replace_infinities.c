@@ -88,9 +88,4 @@ static tc_status through_choice(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_where(&b, in[0], in[1], in[2]), done);
 }
 
-tc_status ti_tidy_replace_infinities(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {beside, through_choice};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_replace_infinities, beside, through_choice)

@@ -57,9 +57,4 @@ static tc_status as_product(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-tc_status ti_tidy_replace_powers(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {as_product};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_tidy_replace_powers, as_product)

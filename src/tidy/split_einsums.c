@@ -21,20 +21,12 @@ typedef struct labels {
     uint8_t v[2 * TC_MAX_RANK];
 } labels;
 
-static bool has(const uint8_t *list, int n, uint8_t label)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i] == label)
-            return true;
-    return false;
-}
-
 static bool is_needed(const tc_einsum *e, int from, uint8_t label)
 {
-    if (has(e->out, e->out_rank, label))
+    if (ti_einsum_has(e->out, e->out_rank, label))
         return true;
     for (int k = from; k < e->n_in; k++)
-        if (has(e->in[k], e->rank[k], label))
+        if (ti_einsum_has(e->in[k], e->rank[k], label))
             return true;
     return false;
 }
@@ -46,7 +38,7 @@ static labels left_over(const tc_einsum *e, const labels *left, int k)
     for (int side = 0; side < 2; side++) {
         const uint8_t *list = side ? e->in[k] : left->v;
         for (int i = 0; i < (side ? e->rank[k] : left->n); i++)
-            if (!has(out.v, out.n, list[i]) && is_needed(e, k + 1, list[i]))
+            if (!ti_einsum_has(out.v, out.n, list[i]) && is_needed(e, k + 1, list[i]))
                 out.v[out.n++] = list[i];
     }
     return out;
@@ -116,9 +108,9 @@ static int repeated(const tc_type *t, const uint8_t *label, int n, int *again)
 /* No operand but k has the label. */
 static bool is_own(const tc_einsum *e, int k, uint8_t label)
 {
-    bool own = !has(e->out, e->out_rank, label);
+    bool own = !ti_einsum_has(e->out, e->out_rank, label);
     for (int i = 0; i < e->n_in; i++)
-        own = own && (i == k || !has(e->in[i], e->rank[i], label));
+        own = own && (i == k || !ti_einsum_has(e->in[i], e->rank[i], label));
     return own;
 }
 

@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../base/mapped.h"
@@ -75,18 +74,11 @@ static void take_note(tc_ctx *ctx, const struct stat *info)
     *first = t;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Waits until a non-blocking descriptor is readable; false when there is no writer. */
 static bool wait_for_bytes(int fd, bool writer_seen, double deadline)
 {
     struct pollfd event = {.fd = fd, .events = POLLIN};
-    double left = deadline - now();
+    double left = deadline - ti_seconds();
     if (!writer_seen && left <= 0)
         return false;
     int ready = poll(&event, 1, writer_seen ? -1 : (int)(left * 1000) + 1);
@@ -98,7 +90,7 @@ static bool wait_for_bytes(int fd, bool writer_seen, double deadline)
 static tc_status read_to_end(tc_ctx *ctx, const char *path, int fd, bool writer_seen, tc_bytes *out)
 {
     tc_buf all;
-    double deadline = now() + WAIT_FOR_WRITER;
+    double deadline = ti_seconds() + WAIT_FOR_WRITER;
     ti_buf_init(&all, &ctx->arena);
     for (;;) {
         uint8_t *room = ti_buf_room(&all, PIPE_STEP);
@@ -280,11 +272,6 @@ tc_status ti_folder_make(tc_ctx *ctx, const char *path)
     return ti_io_error(ctx, path, "make the folder");
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void close_folder(void *what)
 {
     DIR **folder = what;
@@ -310,7 +297,7 @@ tc_status ti_folder_list(tc_ctx *ctx, const char *path, const char ***name, size
     }
     close_folder(open);
     if (n)
-        qsort(list, n, sizeof *list, by_bytes);
+        qsort(list, n, sizeof *list, ti_by_text);
     *name = list;
     *count = n;
     return TC_OK;

@@ -62,7 +62,6 @@ tc_val ti_put_matrices(tc_build *lw, tc_val a, int64_t a_zero, tc_val b, int64_t
 
 /* Axes moved to the end, in order, and merged into one: [kept.., row]. */
 tc_val ti_put_axes_last(tc_build *lw, tc_val x, tc_ints axes);
-int64_t ti_axes_count(const tc_type *t, tc_ints axes);
 
 /* ---- lower_softmax.c ---- */
 

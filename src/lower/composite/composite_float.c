@@ -52,21 +52,12 @@ static tc_val log_softmax(tc_build *lw, tc_val x)
     return ti_b_tosa_sub(lw, d, ti_b_tosa_log(lw, sum(lw, e)));
 }
 
-static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
-                       tc_val (*rows)(tc_build *, tc_val))
+void ti_lower_real_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
     tc_val x = ti_b_tosa_axis_last(lw, ti_b_tosa_rank(lw, start(lw, node), 1), axis);
-    out[0] = finish(lw, node, ti_b_tosa_axis_back(lw, rows(lw, x), axis));
-}
-
-void ti_lower_real_softmax(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    along_axis(lw, node, out, ti_put_real_softmax);
-}
-void ti_lower_real_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    along_axis(lw, node, out, log_softmax);
+    x = node->op == TC_OP_softmax ? ti_put_real_softmax(lw, x) : log_softmax(lw, x);
+    out[0] = finish(lw, node, ti_b_tosa_axis_back(lw, x, axis));
 }
 
 void ti_lower_real_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
@@ -133,7 +124,7 @@ static tc_val affine(tc_build *lw, const tc_node *node, tc_val x, int axis)
     return bias ? ti_b_tosa_add(lw, x, bias) : x;
 }
 
-static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centre)
+void ti_lower_real_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_layer_norm *a = node->attr;
     const tc_type *t = ti_lower_type(lw, node, 0);
@@ -144,17 +135,8 @@ static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centr
     memcpy(dim, t->dim, sizeof dim);
     dim[keep] = n;
     tc_val x = ti_b_tosa_reshape(lw, start(lw, node), keep + 1, dim);
-    out[0] =
-        finish(lw, node, affine(lw, node, scaled(lw, centre ? centred(lw, x) : x, a->eps), keep));
-}
-
-void ti_lower_real_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    over_last(lw, node, out, true);
-}
-void ti_lower_real_rms_norm(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    over_last(lw, node, out, false);
+    x = node->op == TC_OP_layer_norm ? centred(lw, x) : x;
+    out[0] = finish(lw, node, affine(lw, node, scaled(lw, x, a->eps), keep));
 }
 
 void ti_lower_real_group_norm(tc_build *lw, const tc_node *node, tc_val *out)
@@ -199,8 +181,9 @@ static tc_val size_down(tc_build *lw, tc_val x)
     return ti_b_tosa_select(lw, far, down, one);
 }
 
-static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
+void ti_lower_real_var(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const bool root = node->op == TC_OP_std;
     const tc_attr_var *a = node->attr;
     tc_val x = ti_put_axes_last(lw, start(lw, node), a->axes), down = size_down(lw, x);
     tc_val d = centred(lw, ti_b_tosa_mul(lw, x, down)), up = ti_b_tosa_reciprocal(lw, down);
@@ -208,15 +191,6 @@ static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
     tc_val v = times(lw, sum(lw, ti_b_tosa_mul(lw, d, d)), 1 / n);
     v = ti_b_tosa_mul(lw, root ? power(lw, v, 0.5) : v, up);
     out[0] = finish(lw, node, root ? v : ti_b_tosa_mul(lw, v, up));
-}
-
-void ti_lower_real_var(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    spread(lw, node, out, false);
-}
-void ti_lower_real_std(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    spread(lw, node, out, true);
 }
 
 /* How many are not 0. */

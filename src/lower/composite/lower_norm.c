@@ -295,8 +295,9 @@ static tc_val normalized(tc_build *lw, const tc_node *node, const view *v, doubl
     return ti_b_tosa_reshape(lw, x, yt->rank, yt->dim);
 }
 
-static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centre)
+void ti_lower_int_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const bool centre = node->op == TC_OP_layer_norm;
     const tc_attr_layer_norm *a = node->attr;
     const tc_type *t = ti_lower_type(lw, node, 0);
     if (!ti_lower_one_scale(lw, node))
@@ -310,15 +311,6 @@ static void over_last(tc_build *lw, const tc_node *node, tc_val *out, bool centr
     const double *gain = ti_lower_known(lw, node, 1, v.row[keep], 1);
     const double *bias = ti_lower_known(lw, node, centre ? 2 : node->n_in, v.row[keep], 0);
     out[0] = normalized(lw, node, &v, a->eps, centre, gain, bias);
-}
-
-void ti_lower_int_layer_norm(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    over_last(lw, node, out, true);
-}
-void ti_lower_int_rms_norm(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    over_last(lw, node, out, false);
 }
 
 void ti_lower_int_group_norm(tc_build *lw, const tc_node *node, tc_val *out)

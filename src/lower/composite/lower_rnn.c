@@ -278,8 +278,16 @@ static tc_rnn_num beside(tc_build *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
     return a;
 }
 
-static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+static const tc_rnn_kind kind_of[TC_OP_COUNT] = {
+    [TC_OP_lstm] = TC_RNN_LSTM,         [TC_OP_lstm_cell] = TC_RNN_LSTM,
+    [TC_OP_gru] = TC_RNN_GRU,           [TC_OP_gru_cell] = TC_RNN_GRU,
+    [TC_OP_rnn_tanh] = TC_RNN_TANH,     [TC_OP_rnn_tanh_cell] = TC_RNN_TANH,
+    [TC_OP_rnn_relu] = TC_RNN_RELU,     [TC_OP_rnn_relu_cell] = TC_RNN_RELU,
+};
+
+void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const tc_rnn_kind k = kind_of[node->op];
     const tc_attr_rnn *a = node->attr;
     int states = k == TC_RNN_LSTM ? 2 : 1, ways = a->bidirectional ? 2 : 1;
     tc_rnn_operands o = ti_rnn_operands_of(a, node->n_in, states);
@@ -346,8 +354,9 @@ static void layers(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k
         out[2] = joined(lw, node, 2, last_c, cells, 0, 3, (int64_t[]){1, x.batch, hidden});
 }
 
-static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind k)
+void ti_lower_rnn_cell(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const tc_rnn_kind k = kind_of[node->op];
     const tc_type *xt = ti_lower_type(lw, node, 0), *ht = ti_lower_type(lw, node, 1);
     int states = k == TC_RNN_LSTM ? 2 : 1, last = xt->rank - 1;
     if (!typed(lw, node))
@@ -384,37 +393,4 @@ static void one_step(tc_build *lw, const tc_node *node, tc_val *out, tc_rnn_kind
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
     if (k == TC_RNN_LSTM)
         out[1] = joined(lw, node, 1, &s.c, 1, 0, ht->rank, ht->dim);
-}
-
-void ti_lower_lstm(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    layers(lw, node, out, TC_RNN_LSTM);
-}
-void ti_lower_gru(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    layers(lw, node, out, TC_RNN_GRU);
-}
-void ti_lower_rnn_tanh(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    layers(lw, node, out, TC_RNN_TANH);
-}
-void ti_lower_rnn_relu(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    layers(lw, node, out, TC_RNN_RELU);
-}
-void ti_lower_lstm_cell(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_step(lw, node, out, TC_RNN_LSTM);
-}
-void ti_lower_gru_cell(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_step(lw, node, out, TC_RNN_GRU);
-}
-void ti_lower_rnn_tanh_cell(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_step(lw, node, out, TC_RNN_TANH);
-}
-void ti_lower_rnn_relu_cell(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_step(lw, node, out, TC_RNN_RELU);
 }

@@ -198,14 +198,6 @@ tc_val ti_put_matrices(tc_build *lw, tc_val a, int64_t a_zero, tc_val b, int64_t
 
 /* ---- an axis as the row ---- */
 
-int64_t ti_axes_count(const tc_type *t, tc_ints axes)
-{
-    int64_t n = 1;
-    for (int i = 0; i < axes.n; i++)
-        n *= t->dim[axes.v[i]];
-    return n;
-}
-
 tc_val ti_put_axes_last(tc_build *lw, tc_val x, tc_ints axes)
 {
     if (!x)

@@ -361,8 +361,7 @@ static tc_val one_plane(tc_build *lw, tc_val x)
     return several ? ti_b_tosa_reshape(lw, x, 4, (int64_t[]){1, 1, all / n, n}) : x;
 }
 
-static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
-                       tc_val (*rows)(tc_build *, tc_val, double, const tc_type *))
+void ti_lower_int_softmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     int axis = (int)((const tc_attr_axis *)node->attr)->axis;
     const tc_type *x = ti_lower_type(lw, node, 0), *y = ti_lower_result(lw, node, 0);
@@ -372,18 +371,9 @@ static void along_axis(tc_build *lw, const tc_node *node, tc_val *out,
     if (!v)
         return;
     const tc_type *t = ti_b_type(lw, v);
-    v = rows(lw, one_plane(lw, v), ti_scale_of(x), y);
+    v = (node->op == TC_OP_softmax ? put_softmax : log_softmax)(lw, one_plane(lw, v), ti_scale_of(x), y);
     v = ti_b_tosa_axis_back(lw, ti_b_tosa_reshape(lw, v, t->rank, t->dim), axis);
     out[0] = ti_b_tosa_reshape(lw, v, y->rank, y->dim);
-}
-
-void ti_lower_int_softmax(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    along_axis(lw, node, out, put_softmax);
-}
-void ti_lower_int_log_softmax(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    along_axis(lw, node, out, log_softmax);
 }
 
 void ti_lower_int_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)

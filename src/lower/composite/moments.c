@@ -76,14 +76,6 @@ static int64_t part_of(int64_t n, int64_t most)
     return 1;
 }
 
-static int bits_of(int64_t n) /* 2^bits >= n */
-{
-    int bits = 0;
-    while ((int64_t)1 << bits < n)
-        bits++;
-    return bits;
-}
-
 /* Sum over the last axis of d * d / 2^shift. */
 static tc_val squares(tc_build *lw, tc_val d, int shift)
 {
@@ -102,8 +94,8 @@ tc_val ti_put_row_squares(tc_build *lw, tc_val d, bool centred, int least, int *
     int last = t->rank - 1;
     int64_t n = t->dim[last], part = n > 2048 && t->rank < 6 ? part_of(n, 512) : 1,
             dim[TC_MAX_RANK];
-    *shift = (int)fmax(least, fmax(0, bits_of(n) - (centred ? 2 : 0)));
-    int first = bits_of(part);
+    *shift = (int)fmax(least, fmax(0, ti_bits_for(n) - (centred ? 2 : 0)));
+    int first = ti_bits_for(part);
     if (part < 16 || first >= *shift)
         return squares(lw, d, *shift);
     memcpy(dim, t->dim, sizeof dim);

@@ -11,23 +11,6 @@
 
 #include "../../base/real.h"
 
-static tc_val at_most(tc_build *lw, tc_val a, double limit)
-{
-    return ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, limit));
-}
-static tc_val at_least(tc_build *lw, tc_val a, double limit)
-{
-    return ti_b_tosa_maximum(lw, a, ti_b_like(lw, a, TC_i32, limit));
-}
-
-static int bits_of(int64_t n) /* 2^bits >= n */
-{
-    int bits = 0;
-    while ((int64_t)1 << bits < n)
-        bits++;
-    return bits;
-}
-
 /* ---- rows brought to the same size ---- */
 
 /* A row: real deviation = dev * 2^-raised * unit, n * (variance + eps) = square * 4^-raised *
@@ -89,7 +72,7 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     double times;
     tc_val d = deviation(lw, x, from, n, centre, &times);
     tc_val most = ti_put_row_max(lw, ti_b_tosa_abs(lw, d));
-    int more = 16 - bits_of(n); /* squares: 2^14 in a high half */
+    int more = 16 - ti_bits_for(n); /* squares: 2^14 in a high half */
     r.unit = ti_scale_of(from) / times;
     r.square_unit = r.unit * r.unit * ldexp(1, 46 - more);
     /* eps is represented by at most 2^29 after 2 * raised shifts; more than that at once: coarser
@@ -99,7 +82,7 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     added = ldexp(added, -coarser);
     int highest = added > 0 ? (int)fmin(30, floor(ti_log2(0x1p29 / added) / 2)) : 30;
     tc_val spare = ti_b_tosa_clz(lw, most);
-    r.raised = at_most(lw, ti_b_tosa_sub(lw, spare, ti_b_like(lw, spare, TC_i32, 2)), highest);
+    r.raised = ti_put_at_most(lw, ti_b_tosa_sub(lw, spare, ti_b_like(lw, spare, TC_i32, 2)), highest);
     r.dev = ti_b_tosa_logical_left_shift(lw, d, r.raised);
     r.square = squares(lw, r.dev, more);
     if (coarser)
@@ -107,12 +90,12 @@ static level levelled(tc_build *lw, tc_val x, const tc_type *from, double eps, b
     r.square_unit = ldexp(r.square_unit, coarser);
     if (added > 0) {
         tc_val less = ti_b_tosa_sub(lw, ti_b_like(lw, r.raised, TC_i32, highest), r.raised);
-        less = at_most(lw, ti_b_tosa_add(lw, less, less), 31);
+        less = ti_put_at_most(lw, ti_b_tosa_add(lw, less, less), 31);
         tc_val all = ti_b_like(lw, less, TC_i32, rint(ldexp(added, 2 * highest)));
         r.square =
             ti_b_tosa_add(lw, r.square, ti_b_tosa_arithmetic_right_shift(lw, all, less, true));
     }
-    r.square = at_least(lw, r.square, 1);
+    r.square = ti_put_at_least(lw, r.square, 1);
     return r;
 }
 
@@ -186,7 +169,7 @@ tc_val ti_put_affine_i16(tc_build *lw, tc_val x, double unit, int axis, const do
     /* far beyond the codes everything saturates */
     double limit = floor(out * 0x1p17 / unit);
     if (unit / out >= 0.25 && limit < 0x1p31) {
-        y = at_least(lw, at_most(lw, y, limit), -limit);
+        y = ti_put_at_least(lw, ti_put_at_most(lw, y, limit), -limit);
     }
     y = ti_put_rescale(lw, y, unit / out, 0, ti_zero_of(to), to->dtype);
     return ti_put_codes(lw, y, to->quant);
@@ -201,7 +184,7 @@ static tc_val floating(tc_build *lw, tc_val mantissa, tc_val down, double unit, 
     double out = ti_scale_of(to), least = out * 0x1p17 / unit; /* mantissas that fill the codes */
     int at = (int)floor(ti_log2(0x1p29 / least));
     down = ti_b_tosa_sub(lw, down, ti_b_like(lw, down, TC_i32, at));
-    down = at_most(lw, at_least(lw, down, 0), 31);
+    down = ti_put_at_most(lw, ti_put_at_least(lw, down, 0), 31);
     tc_val y = ti_b_tosa_arithmetic_right_shift(lw, mantissa, down, true);
     return ti_put_rescale(lw, y, ldexp(unit, -at) / out, 0, ti_zero_of(to), to->dtype);
 }

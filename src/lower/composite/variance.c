@@ -77,8 +77,9 @@ static tc_val shaped(tc_build *lw, const tc_node *node, tc_val x)
     return ti_b_tosa_reshape(lw, x ? ti_put_codes(lw, x, to->quant) : x, to->rank, to->dim);
 }
 
-static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
+void ti_lower_int_var(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const bool root = node->op == TC_OP_std;
     const tc_attr_var *a = node->attr;
     const tc_type *t = ti_lower_type(lw, node, 0);
     int64_t n;
@@ -97,15 +98,6 @@ static void spread(tc_build *lw, const tc_node *node, tc_val *out, bool root)
     total sum = squared_deviations(lw, x, t, n);
     double times = 1 / ((double)n - a->correction);
     out[0] = root ? rooted(lw, node, sum, times) : finish(lw, node, sum.val, sum.unit * times);
-}
-
-void ti_lower_int_var(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    spread(lw, node, out, false);
-}
-void ti_lower_int_std(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    spread(lw, node, out, true);
 }
 
 /* ---- norms ---- */

@@ -105,6 +105,7 @@ tc_cs_kind ti_cs_kind_of(tc_dtype dtype); /* the type in which a type is compute
 bool ti_cs_holds(tc_dtype dtype);         /* whether a tensor of a shader may have it */
 
 tc_cs_val ti_cs_number(tc_cs *s, tc_cs_kind kind, double v);
+static inline tc_cs_val ti_cs_real(tc_cs *s, double v) { return ti_cs_number(s, TC_CS_F32, v); }
 tc_cs_val ti_cs_i32(tc_cs *s, int64_t v);
 tc_cs_val ti_cs_i64(tc_cs *s, int64_t v);
 tc_cs_val ti_cs_to(tc_cs *s, tc_cs_kind kind, tc_cs_val v); /* as C converts; floats are cut */

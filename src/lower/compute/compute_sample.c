@@ -7,24 +7,18 @@
 #include <math.h>
 
 #include "../../num/load.h"
-#include "../../num/resize.h"
 
 
 static const tc_cs_val nothing = {0, TC_CS_BOOL};
 
-static tc_cs_val real(tc_cs *s, double v)
-{
-    return ti_cs_number(s, TC_CS_F32, v);
-}
-
 static tc_cs_val plus(tc_cs *s, tc_cs_val v, double by)
 {
-    return ti_cs_add(s, v, real(s, by));
+    return ti_cs_add(s, v, ti_cs_real(s, by));
 }
 
 static tc_cs_val times(tc_cs *s, tc_cs_val v, double by)
 {
-    return ti_cs_mul(s, v, real(s, by));
+    return ti_cs_mul(s, v, ti_cs_real(s, by));
 }
 
 /* ---- coordinates of a grid
@@ -39,12 +33,12 @@ typedef struct taps {
 static tc_cs_val unscale(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_corners)
 {
     double size = (double)n;
-    tc_cs_val up = ti_cs_add(s, at, real(s, 1));
+    tc_cs_val up = ti_cs_add(s, at, ti_cs_real(s, 1));
     if (axes == 2) {
-        tc_cs_val v = ti_cs_mul(s, up, real(s, (double)((float)(align_corners ? size - 1 : size) / 2)));
-        return align_corners ? v : ti_cs_sub(s, v, real(s, 0.5));
+        tc_cs_val v = ti_cs_mul(s, up, ti_cs_real(s, (double)((float)(align_corners ? size - 1 : size) / 2)));
+        return align_corners ? v : ti_cs_sub(s, v, ti_cs_real(s, 0.5));
     }
-    tc_cs_val two = real(s, 2);
+    tc_cs_val two = ti_cs_real(s, 2);
     if (align_corners)
         return times(s, ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, up, two), size - 1);
     return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, plus(s, times(s, up, size), -1), two);
@@ -53,7 +47,7 @@ static tc_cs_val unscale(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align
 /* Into 0 .. n - 1; NaN becomes the first index of a plane and the last of a volume. */
 static tc_cs_val clip(tc_cs *s, tc_cs_val at, int64_t n, int axes)
 {
-    tc_cs_val last = real(s, (double)(n - 1)), zero = real(s, 0), nan = ti_cs_nan(s, at);
+    tc_cs_val last = ti_cs_real(s, (double)(n - 1)), zero = ti_cs_real(s, 0), nan = ti_cs_nan(s, at);
     tc_cs_val v = ti_cs_select(s, ti_cs_less(s, zero, at), at, zero);
     v = ti_cs_select(s, ti_cs_less(s, v, last), v, last);
     return ti_cs_select(s, nan, axes == 2 ? zero : last, v);
@@ -64,15 +58,15 @@ static tc_cs_val mirror(tc_cs *s, tc_cs_val at, int64_t n, int axes, bool align_
 {
     double low = align_corners ? 0 : -0.5, span = (double)(align_corners ? n - 1 : n);
     if (span <= 0)
-        return real(s, 0);
-    tc_cs_val twice = real(s, 2 * span);
-    at = ti_cs_ext(s, TC_GLSL_FAbs, ti_cs_sub(s, at, real(s, low)), nothing);
+        return ti_cs_real(s, 0);
+    tc_cs_val twice = ti_cs_real(s, 2 * span);
+    at = ti_cs_ext(s, TC_GLSL_FAbs, ti_cs_sub(s, at, ti_cs_real(s, low)), nothing);
     tc_cs_val turns = ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, at, twice);
     turns = ti_cs_ext(s, axes == 2 ? TC_GLSL_Floor : TC_GLSL_Trunc, turns, nothing);
     tc_cs_val extra = ti_cs_sub(s, at, ti_cs_mul(s, turns, twice));
     tc_cs_val back = ti_cs_sub(s, twice, extra);
     tc_cs_val near = ti_cs_select(s, ti_cs_less(s, extra, back), extra, back);
-    return ti_cs_add(s, near, real(s, low));
+    return ti_cs_add(s, near, ti_cs_real(s, low));
 }
 
 static tc_cs_val bounded(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t n, int axes)
@@ -86,7 +80,7 @@ static tc_cs_val bounded(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t 
 
 static void add_tap(tc_cs *s, taps *t, tc_cs_val at, int64_t n, tc_cs_val weight)
 {
-    tc_cs_val last = real(s, (double)(n - 1)), zero = real(s, 0);
+    tc_cs_val last = ti_cs_real(s, (double)(n - 1)), zero = ti_cs_real(s, 0);
     tc_cs_val above = ti_cs_do(s, TC_SPV_FOrdLessThanEqual, TC_CS_BOOL, zero, at);
     tc_cs_val below = ti_cs_do(s, TC_SPV_FOrdLessThanEqual, TC_CS_BOOL, at, last);
     t->inside[t->n] = ti_cs_and(s, above, below);
@@ -112,14 +106,14 @@ static taps cubic(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t n)
 {
     taps t = {0};
     tc_cs_val low = ti_cs_ext(s, TC_GLSL_Floor, at, nothing), part = ti_cs_sub(s, at, low);
-    tc_cs_val one = real(s, 1), weight[4];
+    tc_cs_val one = ti_cs_real(s, 1), weight[4];
     weight[0] = cubic_far(s, ti_cs_add(s, part, one));
     weight[1] = cubic_near(s, part);
     weight[2] = cubic_near(s, ti_cs_sub(s, one, part));
-    weight[3] = cubic_far(s, ti_cs_sub(s, real(s, 2), part));
+    weight[3] = cubic_far(s, ti_cs_sub(s, ti_cs_real(s, 2), part));
     tc_cs_val before = ti_cs_sub(s, low, one);
     for (int i = 0; i < 4; i++) {
-        tc_cs_val place = ti_cs_add(s, before, real(s, i));
+        tc_cs_val place = ti_cs_add(s, before, ti_cs_real(s, i));
         add_tap(s, &t, bounded(s, a, place, n, 2), n, weight[i]);
     }
     return t;
@@ -128,7 +122,7 @@ static taps cubic(tc_cs *s, const tc_attr_grid *a, tc_cs_val at, int64_t n)
 static taps taps_at(tc_cs *s, const tc_attr_grid *a, tc_cs_val coordinate, int64_t n, int axes)
 {
     taps t = {0};
-    tc_cs_val at = unscale(s, coordinate, n, axes, a->align_corners), one = real(s, 1);
+    tc_cs_val at = unscale(s, coordinate, n, axes, a->align_corners), one = ti_cs_real(s, 1);
     if (a->mode == TC_sample_mode_bicubic)
         return cubic(s, a, at, n);
     at = bounded(s, a, at, n, axes);
@@ -148,7 +142,7 @@ static taps taps_at(tc_cs *s, const tc_attr_grid *a, tc_cs_val coordinate, int64
 static tc_cs_val weighted(tc_cs *s, int port, tc_cs_val inside, tc_cs_val place, tc_cs_val weight,
                           bool plane)
 {
-    tc_cs_val zero = real(s, 0);
+    tc_cs_val zero = ti_cs_real(s, 0);
     tc_cs_val v = ti_cs_to(s, TC_CS_F32, ti_cs_load(s, port, place));
     if (plane)
         return ti_cs_mul(s, weight, ti_cs_select(s, inside, v, zero));
@@ -166,7 +160,7 @@ static tc_cs_val line_of(tc_cs *s, const int64_t extent[3], tc_cs_val base, tc_c
 /* The sum over the taps of three axes; base: where the plane or volume begins. */
 static tc_cs_val sum_of(tc_cs *s, const taps t[3], const int64_t extent[3], int axes, tc_cs_val base)
 {
-    tc_cs_val sum = real(s, 0), zero = real(s, 0);
+    tc_cs_val sum = ti_cs_real(s, 0), zero = ti_cs_real(s, 0);
     for (int i = 0; i < t[0].n; i++)
         for (int j = 0; j < t[1].n; j++) {
             tc_cs_val part = zero, across = ti_cs_and(s, t[0].inside[i], t[1].inside[j]);
@@ -199,7 +193,7 @@ void ti_cs_grid_sample(tc_cs *s, const tc_node *node, tc_cs_val at)
     tc_cs_val from = ti_cs_add(s, ti_cs_mul(s, image, ti_cs_i32(s, places)), point);
     from = ti_cs_mul(s, from, ti_cs_i32(s, axes));
     taps t[3];
-    tc_cs_val yes = ti_cs_number(s, TC_CS_BOOL, 1), zero = ti_cs_i32(s, 0), one = real(s, 1);
+    tc_cs_val yes = ti_cs_number(s, TC_CS_BOOL, 1), zero = ti_cs_i32(s, 0), one = ti_cs_real(s, 1);
     for (int i = 0; i < 3; i++)
         t[i] = (taps){1, {zero}, {yes}, {one}};
     for (int i = 0; i < axes; i++) {
@@ -212,14 +206,6 @@ void ti_cs_grid_sample(tc_cs *s, const tc_node *node, tc_cs_val at)
 }
 
 /* ---- upsampling -------------------------------------------------------------------------------- */
-
-static tc_resize_kind kind_of(tc_op op)
-{
-    return op == TC_OP_upsample_nearest         ? TC_RESIZE_NEAREST
-           : op == TC_OP_upsample_nearest_exact ? TC_RESIZE_NEAREST_EXACT
-           : op == TC_OP_upsample_linear        ? TC_RESIZE_LINEAR
-                                                : TC_RESIZE_CUBIC;
-}
 
 /* How output index o becomes an input coordinate, in f32: rounded as in num/resize.c, which
  * verifies every o before the form is used. */
@@ -276,7 +262,7 @@ static tc_cs_val place_there(tc_cs *s, form f, float step, tc_cs_val o)
     e = ti_cs_add(s, e, times(s, bh, (double)al));
     e = ti_cs_add(s, e, times(s, bl, (double)al));
     tc_cs_val z = ti_cs_sub(s, at, p), y = ti_cs_sub(s, at, z), y1 = ti_cs_sub(s, p, y);
-    tc_cs_val y2 = ti_cs_sub(s, real(s, -0.5), z);
+    tc_cs_val y2 = ti_cs_sub(s, ti_cs_real(s, -0.5), z);
     return ti_cs_add(s, at, ti_cs_add(s, ti_cs_add(s, y1, y2), e));
 }
 
@@ -389,7 +375,7 @@ static taps taps_of(tc_cs *s, tc_resize_kind kind, const tc_resize_axis *a, floa
     form f = form_of(kind, a, step, align);
     if (f == BY_LIST)
         return listed(s, a, o);
-    tc_cs_val at = place_there(s, f, step, o), zero = real(s, 0), one = real(s, 1);
+    tc_cs_val at = place_there(s, f, step, o), zero = ti_cs_real(s, 0), one = ti_cs_real(s, 1);
     if (kind == TC_RESIZE_CUBIC)
         return cubic_taps(s, a, at, o);
     at = ti_cs_select(s, ti_cs_less(s, at, zero), zero, at);
@@ -414,7 +400,7 @@ static tc_cs_val spread_taps(tc_cs *s, const tc_node *node, tc_cs_val at, taps t
 {
     const tc_attr_upsample *a = node->attr;
     const tc_type *x = ti_cs_type(s, 0), *y = ti_cs_type(s, 1);
-    tc_cs_val c[TC_MAX_RANK], zero = ti_cs_i32(s, 0), one = real(s, 1);
+    tc_cs_val c[TC_MAX_RANK], zero = ti_cs_i32(s, 0), one = ti_cs_real(s, 1);
     int first = 3 - a->size.n;
     int64_t plane = 1;
     ti_cs_split(s, y, at, c);
@@ -424,7 +410,7 @@ static tc_cs_val spread_taps(tc_cs *s, const tc_node *node, tc_cs_val at, taps t
         t[i] = (taps){.n = 1, .place = {zero}, .weight = {one}};
         if (i < first)
             continue;
-        tc_resize_kind kind = kind_of(node->op);
+        tc_resize_kind kind = ti_resize_kind(node->op);
         bool align =
             a->align_corners && (kind == TC_RESIZE_LINEAR || kind == TC_RESIZE_CUBIC);
         tc_resize_axis axis =
@@ -443,11 +429,11 @@ void ti_cs_resample(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
     taps t[3];
     int64_t extent[3];
-    tc_cs_val base = spread_taps(s, node, at, t, extent), sum = real(s, 0);
+    tc_cs_val base = spread_taps(s, node, at, t, extent), sum = ti_cs_real(s, 0);
     for (int i = 0; i < t[0].n; i++) {
-        tc_cs_val part = real(s, 0);
+        tc_cs_val part = ti_cs_real(s, 0);
         for (int j = 0; j < t[1].n; j++) {
-            tc_cs_val along = real(s, 0);
+            tc_cs_val along = ti_cs_real(s, 0);
             tc_cs_val line = line_of(s, extent, base, t[0].place[i], t[1].place[j]);
             for (int k = 0; k < t[2].n; k++) {
                 tc_cs_val v = ti_cs_load(s, 0, ti_cs_add(s, line, t[2].place[k]));

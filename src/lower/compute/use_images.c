@@ -32,11 +32,6 @@ typedef struct image_job {
 /* ---- scalars
  * ----------------------------------------------------------------------------------- */
 
-static tc_cs_val real(tc_cs *s, double v)
-{
-    return ti_cs_number(s, TC_CS_F32, v);
-}
-
 static tc_cs_val rounded(tc_cs *s, tc_cs_val v)
 {
     return ti_cs_ext(s, TC_GLSL_RoundEven, v, (tc_cs_val){0, TC_CS_BOOL});
@@ -118,9 +113,9 @@ static tc_cs_val from_component(tc_cs *s, const image_job *j, tc_cs_val v, int k
         return v; /* the reals themselves */
     double most = most_of(j->format, k), by = 1 / (most * t->quant->scale[0]);
     float c = exact_factor(by, (int64_t)least_of(j->format, k), (int64_t)most);
-    v = rounded(s, ti_cs_mul(s, v, real(s, most)));
-    v = rounded(s, ti_cs_mul(s, v, real(s, (double)c)));
-    v = ti_cs_add(s, v, real(s, (double)t->quant->zero[0]));
+    v = rounded(s, ti_cs_mul(s, v, ti_cs_real(s, most)));
+    v = rounded(s, ti_cs_mul(s, v, ti_cs_real(s, (double)c)));
+    v = ti_cs_add(s, v, ti_cs_real(s, (double)t->quant->zero[0]));
     return ti_cs_to(s, TC_CS_I32, clamped(s, v, (double)t->quant->lo, (double)t->quant->hi));
 }
 
@@ -149,17 +144,17 @@ static tc_cs_val small_float(tc_cs *s, tc_cs_val v, int mantissa)
 {
     int gone = 23 - mantissa;
     double most = (2 - ldexp(1, -mantissa)) * 0x1p15, step = ldexp(1, -14 - mantissa);
-    tc_cs_val high = real(s, most), zero = real(s, 0), nan = ti_cs_nan(s, v),
-              past = ti_cs_less(s, high, v), inf = ti_cs_equal(s, v, real(s, (double)INFINITY));
+    tc_cs_val high = ti_cs_real(s, most), zero = ti_cs_real(s, 0), nan = ti_cs_nan(s, v),
+              past = ti_cs_less(s, high, v), inf = ti_cs_equal(s, v, ti_cs_real(s, (double)INFINITY));
     tc_cs_val bits = ti_cs_bits(s, TC_CS_I32, v), by = ti_cs_i32(s, gone), one = ti_cs_i32(s, 1);
     tc_cs_val odd = ti_cs_do(s, TC_SPV_BitwiseAnd, TC_CS_I32,
                              ti_cs_do(s, TC_SPV_ShiftRightLogical, TC_CS_I32, bits, by), one);
     tc_cs_val up = ti_cs_add(s, ti_cs_add(s, bits, ti_cs_i32(s, (1 << (gone - 1)) - 1)), odd);
     up = ti_cs_do(s, TC_SPV_BitwiseAnd, TC_CS_I32, up, ti_cs_i32(s, -(1 << gone)));
     tc_cs_val fine = ti_cs_bits(s, TC_CS_F32, up);
-    tc_cs_val even = rounded(s, ti_cs_mul(s, v, real(s, 1 / step)));
-    even = ti_cs_mul(s, even, real(s, step));
-    tc_cs_val r = ti_cs_select(s, ti_cs_less(s, v, real(s, 0x1p-14)), even, fine);
+    tc_cs_val even = rounded(s, ti_cs_mul(s, v, ti_cs_real(s, 1 / step)));
+    even = ti_cs_mul(s, even, ti_cs_real(s, step));
+    tc_cs_val r = ti_cs_select(s, ti_cs_less(s, v, ti_cs_real(s, 0x1p-14)), even, fine);
     r = ti_cs_select(s, ti_cs_less(s, v, zero), zero, r);
     r = ti_cs_select(s, ti_cs_or(s, past, ti_cs_less(s, high, r)), high, r);
     return ti_cs_select(s, ti_cs_or(s, nan, inf), v, r);
@@ -189,11 +184,11 @@ static tc_cs_val to_component(tc_cs *s, const image_job *j, tc_cs_val v, int k)
         int64_t zero = t->quant->zero[0];
         float c = exact_factor(by, t->quant->lo - zero, t->quant->hi - zero);
         v = ti_cs_to(s, TC_CS_F32, ti_cs_sub(s, v, ti_cs_i32(s, zero)));
-        v = ti_cs_mul(s, v, real(s, (double)c));
+        v = ti_cs_mul(s, v, ti_cs_real(s, (double)c));
     } else
-        v = ti_cs_mul(s, v, real(s, most));
+        v = ti_cs_mul(s, v, ti_cs_real(s, most));
     v = clamped(s, rounded(s, v), least_of(f, k), most);
-    return ti_cs_mul(s, v, real(s, 1 / most));
+    return ti_cs_mul(s, v, ti_cs_real(s, 1 / most));
 }
 
 static void write_image(tc_cs *s, const tc_node *node, tc_cs_val at)

@@ -21,11 +21,6 @@ enum { ADDRESS_MIRRORED = 1, ADDRESS_EDGE = 2, ADDRESS_BORDER = 3 };
 
 /* ---- the two shaders --------------------------------------------------------------------------- */
 
-static tc_cs_val real(tc_cs *s, double v)
-{
-    return ti_cs_number(s, TC_CS_F32, v);
-}
-
 /* Element [y, x, k] of the image: channel 4 group + k of the picture, or 0 past the last. */
 static void pack(tc_cs *s, const tc_node *node, tc_cs_val at)
 {
@@ -38,17 +33,17 @@ static void pack(tc_cs *s, const tc_node *node, tc_cs_val at)
     tc_cs_val place = ti_cs_mul(s, ti_cs_select(s, there, k, zero), size);
     place = ti_cs_add(s, ti_cs_add(s, place, pixel), start);
     tc_cs_val v = ti_cs_load(s, 0, place);
-    ti_cs_store(s, 1, at, ti_cs_select(s, there, v, real(s, 0)));
+    ti_cs_store(s, 1, at, ti_cs_select(s, there, v, ti_cs_real(s, 0)));
 }
 
 /* A grid coordinate, -1 to 1, as a sampler counts: 0 to 1 from edge to edge. */
 static tc_cs_val from_grid(tc_cs *s, tc_cs_val at, int64_t n, bool align_corners)
 {
-    tc_cs_val one = real(s, 1), half = real(s, 0.5), up = ti_cs_add(s, at, one);
+    tc_cs_val one = ti_cs_real(s, 1), half = ti_cs_real(s, 0.5), up = ti_cs_add(s, at, one);
     tc_cs_val share = ti_cs_mul(s, up, half);
     if (!align_corners)
         return share;
-    tc_cs_val last = real(s, (double)(n - 1)), size = real(s, (double)n);
+    tc_cs_val last = ti_cs_real(s, (double)(n - 1)), size = ti_cs_real(s, (double)n);
     return ti_cs_do(s, TC_SPV_FDiv, TC_CS_F32, ti_cs_add(s, ti_cs_mul(s, share, last), half), size);
 }
 
@@ -61,8 +56,8 @@ static tc_cs_val from_place(tc_cs *s, const tc_attr_upsample *a, int axis, tc_cs
                   : a->align_corners ? (out > 1 ? (double)(n - 1) / (double)(out - 1) : 0)
                   : scale > 0        ? 1 / scale
                                      : (double)n / (double)out;
-    tc_cs_val at = ti_cs_to(s, TC_CS_F32, o), half = real(s, 0.5), by = real(s, step),
-              size = real(s, (double)n);
+    tc_cs_val at = ti_cs_to(s, TC_CS_F32, o), half = ti_cs_real(s, 0.5), by = ti_cs_real(s, step),
+              size = ti_cs_real(s, (double)n);
     if (a->align_corners)
         at = ti_cs_add(s, ti_cs_mul(s, at, by), half);
     else

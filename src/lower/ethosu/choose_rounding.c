@@ -20,8 +20,4 @@ static tc_status choose_rounding(tc_rewrite *rw, const tc_node *node, bool *done
         &b, ti_b_typed(&b, TC_OP_tosa_rescale, once, in, node->n_in, ti_b_out_type(&b, 0)), done);
 }
 
-tc_status ti_lower_choose_rounding(tc_ctx *ctx, tc_module *module)
-{
-    (void)ctx;
-    return ti_rewrite_module(module, (tc_rewriter *[]){choose_rounding}, 1, NULL);
-}
+TC_REWRITES(ti_lower_choose_rounding, choose_rounding)

@@ -60,12 +60,6 @@ static tc_val where_kept(tc_build *b, tc_val x, tc_val kept, const tc_type *to)
     return ti_b_typed(b, TC_OP_mul, NULL, (tc_val[]){x, kept}, 2, y);
 }
 
-/* Codes of up to 16 bits, in one domain. */
-static bool is_narrow(const tc_type *t)
-{
-    return t->quant && t->quant->axis < 0 && tc_dtypes[t->dtype].bits <= 16;
-}
-
 /* x where c holds, y elsewhere, instead of the node's result. */
 static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val c, tc_val x,
                         tc_val y, bool *done)
@@ -87,9 +81,9 @@ static tc_status choose(tc_rewrite *rw, const tc_node *node, tc_build *b, tc_val
 static tc_status without_bools(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     if (node->op != TC_OP_where || ti_is_const(rw->to, ti_rewrite_in(rw, node, 0)) ||
-        !is_narrow(ti_type_of(rw->from, node->out[0])) ||
-        !is_narrow(ti_type_of(rw->from, node->in[1])) ||
-        !is_narrow(ti_type_of(rw->from, node->in[2])))
+        !ti_is_narrow(ti_type_of(rw->from, node->out[0])) ||
+        !ti_is_narrow(ti_type_of(rw->from, node->in[1])) ||
+        !ti_is_narrow(ti_type_of(rw->from, node->in[2])))
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     return choose(rw, node, &b, ti_rewrite_in(rw, node, 0), ti_rewrite_in(rw, node, 1),
@@ -120,16 +114,11 @@ static tc_status without_places(tc_rewrite *rw, const tc_node *node, bool *done)
                   *x = ti_type_of(rw->from, node->in[2]);
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     if (tc_type_count(i) != 1 || i->rank > 1 || !y->rank || x->rank != y->rank ||
-        !is_narrow(y) || !is_narrow(x) || !is_narrow(ti_type_of(rw->from, node->out[0])))
+        !ti_is_narrow(y) || !ti_is_narrow(x) || !ti_is_narrow(ti_type_of(rw->from, node->out[0])))
         return TC_OK;
     tc_build b = ti_build_instead(rw, node);
     tc_val c = at_place(&b, ti_rewrite_in(rw, node, 1), y->rank, axis, y->dim[axis]);
     return choose(rw, node, &b, c, ti_rewrite_in(rw, node, 2), ti_rewrite_in(rw, node, 0), done);
 }
 
-tc_status ti_lower_replace_selects(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {without_bools, without_places};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_replace_selects, without_bools, without_places)

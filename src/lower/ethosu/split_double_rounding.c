@@ -111,8 +111,4 @@ static tc_status split_double_rounding(tc_rewrite *rw, const tc_node *node, bool
     return ti_b_replace(&b, h, done);
 }
 
-tc_status ti_lower_split_double_rounding(tc_ctx *ctx, tc_module *module)
-{
-    (void)ctx;
-    return ti_rewrite_module(module, (tc_rewriter *[]){split_double_rounding}, 1, NULL);
-}
+TC_REWRITES(ti_lower_split_double_rounding, split_double_rounding)

@@ -205,27 +205,18 @@ static bool operands(tc_build *lw, const tc_node *node, tc_val *out, tc_arg *a, 
     return ti_arg_of(lw, node, 0, a) && ti_arg_of(lw, node, 1, b);
 }
 
-static void add(tc_build *lw, const tc_node *node, double sign, tc_val *out)
+void ti_lower_int_add(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_alpha *alpha = node->attr;
     const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, b;
     if (!operands(lw, node, out, &a, &b))
         return;
-    double by = sign * alpha->alpha;
+    double by = node->op == TC_OP_add ? alpha->alpha : -alpha->alpha;
     if (ti_put_channel_plus(lw, &a, &b, by, to, out) ||
         (by == 1 && ti_put_channel_plus(lw, &b, &a, 1, to, out)))
         return;
     out[0] = ti_put_sum(lw, &a, 1, &b, by, to);
-}
-
-void ti_lower_int_add(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    add(lw, node, 1, out);
-}
-void ti_lower_int_sub(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    add(lw, node, -1, out);
 }
 
 /* ---- products ---- */
@@ -388,23 +379,14 @@ static bool gives_codes(tc_build *lw, const tc_type *to)
     return to->quant != NULL;
 }
 
-static void extreme(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
+void ti_lower_int_extreme(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    bool most = node->op == TC_OP_maximum || node->op == TC_OP_fmax;
     const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a, b;
     if (!operands(lw, node, out, &a, &b) || !gives_codes(lw, to))
         return;
-    out[0] = ti_put_extreme_of(lw, op, &a, &b, to);
-}
-
-void ti_lower_int_maximum(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    extreme(lw, node, TC_OP_tosa_maximum, out);
-}
-
-void ti_lower_int_minimum(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    extreme(lw, node, TC_OP_tosa_minimum, out);
+    out[0] = ti_put_extreme_of(lw, most ? TC_OP_tosa_maximum : TC_OP_tosa_minimum, &a, &b, to);
 }
 
 /* min(max(x, lo), hi), each bound may be missing. */
@@ -431,7 +413,7 @@ void ti_lower_int_clamp_tensor(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- one operand, where i16 would lose by a table ---- */
 
-static void one_operand(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
+void ti_lower_int_neg(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg a;
@@ -440,16 +422,6 @@ static void one_operand(tc_build *lw, const tc_node *node, tc_op op, tc_val *out
         return;
     double s = wide_arg(&a) ? common_scale(&a, 1, &a, 1, to) : ti_scale_of(a.type);
     tc_val x = ti_put_wide(lw, &a, s);
-    x = op == TC_OP_tosa_negate ? negated(lw, x) : ti_b_unary(lw, op, x);
+    x = node->op == TC_OP_neg ? negated(lw, x) : ti_b_tosa_abs(lw, x);
     out[0] = ti_put_narrow(lw, x, s, to);
-}
-
-void ti_lower_int_neg(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_operand(lw, node, TC_OP_tosa_negate, out);
-}
-
-void ti_lower_int_abs(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    one_operand(lw, node, TC_OP_tosa_abs, out);
 }

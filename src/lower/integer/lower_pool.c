@@ -44,11 +44,6 @@ static tc_val channels_last(tc_build *lw, tc_val x, const window *w)
     return ti_b_tosa_channels_last(lw, x);
 }
 
-static tc_val channels_first(tc_build *lw, tc_val x, const tc_type *y)
-{
-    return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
-}
-
 /* Elements to add after the input for the windows to divide it: padding, or negative (cropped). */
 static tc_val even(tc_build *lw, tc_val x, const window *w, int64_t *pad)
 {
@@ -201,7 +196,7 @@ void ti_lower_int_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
     place(a->pad, w.pad);
     tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
     x = ti_put_window_max(lw, x, &w);
-    out[0] = channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
+    out[0] = ti_put_channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
 }
 
 /* ---- the mean ---- */
@@ -361,7 +356,7 @@ void ti_lower_int_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
     place(a->stride, w.stride);
     place(a->pad, w.pad);
     tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
-    out[0] = channels_first(lw, ti_put_window_mean(lw, x, &w, a, from, to), to);
+    out[0] = ti_put_channels_first(lw, ti_put_window_mean(lw, x, &w, a, from, to), to);
 }
 
 /* ---- windows that tile the plane ---- */
@@ -415,7 +410,7 @@ void ti_lower_int_adaptive_max_pool(tc_build *lw, const tc_node *node, tc_val *o
     window w = window_of(from, to, a->size.n);
     tc_val x = channels_last(lw, ti_lower_in(lw, node, 0), &w);
     x = ti_pool_tiles_evenly(&w) ? ti_put_window_max(lw, x, &w) : ti_put_tiled_max(lw, x, &w);
-    out[0] = channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
+    out[0] = ti_put_channels_first(lw, x ? ti_put_domain(lw, x, from, to) : x, to);
 }
 
 /* Place i of a grid as one number per axis. */
@@ -496,5 +491,5 @@ void ti_lower_int_adaptive_avg_pool(tc_build *lw, const tc_node *node, tc_val *o
         x = ti_put_plane_sum(lw, x, from, ti_scale_of(from) / (double)(w.in[0] * w.in[1]), to);
     else
         x = ti_put_window_mean(lw, x, &w, &(tc_attr_avg_pool){.include_pad = true}, from, to);
-    out[0] = channels_first(lw, x, to);
+    out[0] = ti_put_channels_first(lw, x, to);
 }

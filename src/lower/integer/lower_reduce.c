@@ -332,21 +332,12 @@ static tc_val extreme_over(tc_build *lw, tc_val x, const tc_type *from, tc_ints 
     return ti_b_tosa_reshape(lw, x ? ti_put_domain(lw, x, from, to) : x, to->rank, to->dim);
 }
 
-static void extreme(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
+void ti_lower_int_amax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_axes *a = node->attr;
     if (start(lw, node))
         out[0] = extreme_over(lw, ti_lower_in(lw, node, 0), ti_lower_type(lw, node, 0), a->axes,
-                              smallest, ti_lower_result(lw, node, 0));
-}
-
-void ti_lower_int_amax(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    extreme(lw, node, false, out);
-}
-void ti_lower_int_amin(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    extreme(lw, node, true, out);
+                              node->op == TC_OP_amin, ti_lower_result(lw, node, 0));
 }
 
 /* ---- indices ---- */
@@ -359,27 +350,19 @@ static tc_val place_of(tc_build *lw, tc_val x, int64_t axis, bool smallest, cons
     return ti_b_tosa_reshape(lw, x, to->rank, to->dim);
 }
 
-static void place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
+void ti_lower_int_argmax(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_attr_arg *a = node->attr;
     if (!ti_is_activation(ti_lower_type(lw, node, 0)))
         ti_lower_refuse(lw, "its operand does not have one scale");
     else
-        out[0] =
-            place_of(lw, ti_lower_in(lw, node, 0), a->axis, smallest, ti_lower_result(lw, node, 0));
+        out[0] = place_of(lw, ti_lower_in(lw, node, 0), a->axis, node->op == TC_OP_argmin,
+                          ti_lower_result(lw, node, 0));
 }
 
-void ti_lower_int_argmax(tc_build *lw, const tc_node *node, tc_val *out)
+void ti_lower_int_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    place(lw, node, false, out);
-}
-void ti_lower_int_argmin(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    place(lw, node, true, out);
-}
-
-static void value_and_place(tc_build *lw, const tc_node *node, bool smallest, tc_val *out)
-{
+    const bool smallest = node->op == TC_OP_min_dim;
     const tc_attr_arg *a = node->attr;
     tc_ints axes = ti_ints_copy(&lw->ctx->arena, &a->axis, 1);
     if (!start(lw, node))
@@ -392,20 +375,12 @@ static void value_and_place(tc_build *lw, const tc_node *node, bool smallest, tc
         out[1] = place_of(lw, x, a->axis, smallest, ti_lower_result(lw, node, 1));
 }
 
-void ti_lower_int_max_dim(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    value_and_place(lw, node, false, out);
-}
-void ti_lower_int_min_dim(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    value_and_place(lw, node, true, out);
-}
-
 /* ---- truth ---- */
 
 /* Whether codes differ from the zero point, over axes. */
-static void truth(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
+void ti_lower_int_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
     const tc_attr_axes *a = node->attr;
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!ti_is_activation(from)) {
@@ -417,15 +392,6 @@ static void truth(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
     for (int i = 0; i < a->axes.n; i++)
         x = reduced(lw, op, x, (int)a->axes.v[i]);
     out[0] = ti_b_tosa_reshape(lw, x, to->rank, to->dim);
-}
-
-void ti_lower_int_any(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    truth(lw, node, TC_OP_tosa_reduce_any, out);
-}
-void ti_lower_int_all(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    truth(lw, node, TC_OP_tosa_reduce_all, out);
 }
 
 /* ---- running sums: the axis, last, by a triangle of ones ---- */

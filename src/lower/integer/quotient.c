@@ -181,7 +181,7 @@ void ti_lower_int_div(tc_build *lw, const tc_node *node, tc_val *out)
     out[0] = guarded(lw, ti_put_narrow(lw, q, 1, to), &a, &b, 1, to);
 }
 
-static void remainder_of(tc_build *lw, const tc_node *node, bool down, tc_val *out)
+void ti_lower_int_remainder(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_arg a, b;
     double scale;
@@ -189,17 +189,8 @@ static void remainder_of(tc_build *lw, const tc_node *node, bool down, tc_val *o
     if (ti_lower_try_function(lw, node, out) || ti_lower_try_pair(lw, node, out) ||
         !two_args(lw, node, &a, &b))
         return;
-    whole(lw, &a, &b, down, &rest, &scale);
+    whole(lw, &a, &b, node->op == TC_OP_remainder, &rest, &scale);
     out[0] = ti_put_narrow(lw, rest, scale, ti_lower_result(lw, node, 0));
-}
-
-void ti_lower_int_remainder(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    remainder_of(lw, node, true, out);
-}
-void ti_lower_int_fmod(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    remainder_of(lw, node, false, out);
 }
 
 /* ---- combined operators ---- */
@@ -211,8 +202,9 @@ static tc_arg wide_arg(tc_build *lw, tc_val val, double scale, const tc_type *sh
                     .type = ti_wide_type(lw, val ? ti_b_type(lw, val) : shape, TC_i32, scale)};
 }
 
-static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out)
+void ti_lower_int_addcmul(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const bool divide = node->op == TC_OP_addcdiv;
     const tc_attr_scale *by = node->attr;
     const tc_type *to = ti_lower_result(lw, node, 0);
     tc_arg x, y, z;
@@ -226,15 +218,6 @@ static void combined(tc_build *lw, const tc_node *node, bool divide, tc_val *out
     tc_arg term = wide_arg(lw, wide, scale, to);
     tc_val sum = ti_put_sum(lw, &x, 1, &term, by->value, to);
     out[0] = divide && by->value != 0 ? guarded(lw, sum, &y, &z, by->value < 0 ? -1 : 1, to) : sum;
-}
-
-void ti_lower_int_addcmul(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    combined(lw, node, false, out);
-}
-void ti_lower_int_addcdiv(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    combined(lw, node, true, out);
 }
 
 /* x + w * (y - x); by one weight everywhere: (1 - w) x + w y. */

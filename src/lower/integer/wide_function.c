@@ -111,16 +111,6 @@ static tc_val plus(tc_build *lw, tc_val a, double b)
     return b == 0 ? a : ti_b_tosa_add(lw, a, ti_b_like(lw, a, TC_i32, b));
 }
 
-static tc_val at_least(tc_build *lw, tc_val a, double b)
-{
-    return ti_b_tosa_maximum(lw, a, ti_b_like(lw, a, TC_i32, b));
-}
-
-static tc_val at_most(tc_build *lw, tc_val a, double b)
-{
-    return ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, b));
-}
-
 static tc_val left(tc_build *lw, tc_val a, int by)
 {
     return ti_b_tosa_logical_left_shift(lw, a, ti_b_like(lw, a, TC_i32, by));
@@ -137,7 +127,7 @@ static tc_val looked_up(tc_build *lw, tc_val x, int down, double (*f)(double))
         for (int i = 0; i < CODES; i++)
             entry[i] = f((double)i / CODES);
         x = plus(lw, ti_put_rescale(lw, x, ldexp(1, -down), 0, 0, TC_i32), 32768);
-        x = at_least(lw, at_most(lw, x, CODES - 1), 0);
+        x = ti_put_at_least(lw, ti_put_at_most(lw, x, CODES - 1), 0);
         return ti_put_rescale(lw, ti_put_listed(lw, x, TC_i16, &whole, entry), 128, 0, 0, TC_i32);
     }
     double entry[SEGMENTS + 1];
@@ -169,7 +159,7 @@ static tc_val log_of(tc_build *lw, tc_val m)
  * distinguish. */
 static tc_val dropped(tc_build *lw, tc_val log, tc_val m, double drop)
 {
-    tc_val some = at_most(lw, m, 1);
+    tc_val some = ti_put_at_most(lw, m, 1);
     some = ti_b_tosa_mul(lw, some, ti_b_like(lw, some, TC_i32, drop));
     return plus(lw, ti_b_tosa_add(lw, log, some), -drop);
 }
@@ -200,7 +190,7 @@ static tc_val checked(const wide *w, tc_val m, tc_val y)
 static tc_val put_log(wide *w, double octave)
 {
     tc_build *lw = w->lw;
-    tc_val m = w->m, x = w->least == ANY ? at_least(lw, m, 0) : m;
+    tc_val m = w->m, x = w->least == ANY ? ti_put_at_least(lw, m, 0) : m;
     double unit = octave / OCTAVE / ti_scale_of(w->to), more = rint(ti_log2(w->scale) * OCTAVE);
     if (unit > 1) {
         ti_lower_refuse(lw, "its result's steps are finer than those of a table");
@@ -238,7 +228,7 @@ static tc_val put_log1p(wide *w)
 static tc_val put_sqrt(const wide *w)
 {
     tc_build *lw = w->lw;
-    tc_val m = w->least == ANY ? at_least(lw, w->m, 0) : w->m;
+    tc_val m = w->least == ANY ? ti_put_at_least(lw, w->m, 0) : w->m;
     tc_val spare = plus(lw, ti_b_tosa_clz(lw, m), -1);
     tc_val half = ti_b_tosa_arithmetic_right_shift(lw, spare, ti_b_like(lw, spare, TC_i32, 1), false);
     tc_val n = ti_b_tosa_logical_left_shift(lw, m, left(lw, half, 1));
@@ -259,14 +249,14 @@ static tc_val put_power(const wide *w, double p)
         ti_lower_refuse(lw, "its exponent is %g", p);
         return TC_NONE;
     }
-    tc_val m = w->least == ANY ? at_least(lw, w->m, 0) : w->m, y = log_of(lw, m);
+    tc_val m = w->least == ANY ? ti_put_at_least(lw, w->m, 0) : w->m, y = log_of(lw, m);
     if (w->least != ONE)
         y = dropped(lw, y, m, 0x1p26);
     y = plus(lw, y, rint(ti_log2(w->scale) * OCTAVE));
     y = ti_put_rescale(lw, y, fabs(p), 0, 0, TC_i32);
     double codes = rint(-ti_log2(ti_scale_of(w->to)) * OCTAVE);
     y = p > 0 ? plus(lw, y, codes) : ti_b_tosa_sub(lw, ti_b_like(lw, y, TC_i32, codes), y);
-    y = at_most(lw, at_least(lw, y, -3 * OCTAVE), TOP * OCTAVE - 1);
+    y = ti_put_at_most(lw, ti_put_at_least(lw, y, -3 * OCTAVE), TOP * OCTAVE - 1);
     tc_val k = ti_b_tosa_arithmetic_right_shift(lw, y, ti_b_like(lw, y, TC_i32, 16), false);
     tc_val f = plus(lw, ti_b_tosa_sub(lw, y, left(lw, k, 16)), -32768);
     tc_val t = plus(lw, looked_up(lw, f, 0, exp_entry), 1.5 * 0x1p23); /* 2^f in steps of 2^-23 */
@@ -289,7 +279,7 @@ static tc_val magnitude(tc_build *lw, const tc_node *node, int i, int rank)
     if (!x || ti_b_constant(lw, x).data)
         return x;
     if (t->quant->lo < 0)
-        x = ti_b_unary(lw, TC_OP_tosa_abs, at_least(lw, x, 1 - 0x1p31));
+        x = ti_b_unary(lw, TC_OP_tosa_abs, ti_put_at_least(lw, x, 1 - 0x1p31));
     return x;
 }
 

@@ -85,9 +85,4 @@ static tc_status crop_kernels(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&lw, v, done);
 }
 
-tc_status ti_lower_crop_kernels(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {crop_kernels};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_crop_kernels, crop_kernels)

@@ -131,9 +131,4 @@ static tc_status fold_large_strides(tc_rewrite *rw, const tc_node *node, bool *d
     return ti_rewrite_with(rw, node, y, done);
 }
 
-tc_status ti_lower_fold_large_strides(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {fold_large_strides};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_fold_large_strides, fold_large_strides)

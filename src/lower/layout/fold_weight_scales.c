@@ -185,12 +185,6 @@ static tc_status put(tc_rewrite *rw, const tc_node *node, const factors *f, bool
                    : ti_b_replace(&b, y, done);
 }
 
-/* A quantized result of 8 or 16 bits, one scale. */
-static bool narrow(const tc_type *t)
-{
-    return t->quant && t->quant->axis < 0 && tc_dtypes[t->dtype].bits <= 16;
-}
-
 static bool find(tc_rewrite *rw, tc_val old, factors *f)
 {
     const tc_graph *g = rw->from;
@@ -208,7 +202,7 @@ static tc_status fold_factor(tc_rewrite *rw, const tc_node *node, bool *done)
     const tc_graph *g = rw->from;
     bool divides =
         node->op == TC_OP_div && ((const tc_attr_div *)node->attr)->mode == TC_div_mode_exact;
-    if ((node->op != TC_OP_mul && !divides) || !narrow(ti_type_of(g, node->out[0])))
+    if ((node->op != TC_OP_mul && !divides) || !ti_is_narrow(ti_type_of(g, node->out[0])))
         return TC_OK;
     factors f;
     int i = 0;
@@ -245,15 +239,10 @@ static tc_status fold_rescale(tc_rewrite *rw, const tc_node *node, bool *done)
     if (node->op != TC_OP_rescale || !find(rw, node->in[0], &f))
         return TC_OK;
     const tc_type *x = ti_type_of(rw->from, node->in[0]), *y = ti_type_of(rw->from, node->out[0]);
-    if (!narrow(x) || !narrow(y) || !reaches(x, y))
+    if (!ti_is_narrow(x) || !ti_is_narrow(y) || !reaches(x, y))
         return TC_OK;
     *done = true;
     return put(rw, node, &f, done);
 }
 
-tc_status ti_lower_fold_weight_scales(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {fold_factor, fold_rescale};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_fold_weight_scales, fold_factor, fold_rescale)

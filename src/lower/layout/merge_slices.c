@@ -209,9 +209,4 @@ static tc_status images(tc_rewrite *rw, const tc_node *node, bool *done)
     return b.n < RANK ? take(rw, node, r.x, &b, done) : TC_OK;
 }
 
-tc_status ti_lower_merge_slices(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {slices, images};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_merge_slices, slices, images)

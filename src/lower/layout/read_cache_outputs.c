@@ -57,9 +57,4 @@ static tc_status read_cache_outputs(tc_rewrite *rw, const tc_node *node, bool *d
     return ti_b_replace(&lw, v, done);
 }
 
-tc_status ti_lower_read_cache_outputs(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {read_cache_outputs};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_read_cache_outputs, read_cache_outputs)

@@ -298,9 +298,4 @@ static tc_status reshape(tc_rewrite *rw, const tc_node *node, bool *done)
     return finish(rw, node, &b, inner->in[0], done);
 }
 
-tc_status ti_lower_reduce_rank(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {pointwise, reduce, permute, cut, cat, reshape};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_reduce_rank, pointwise, reduce, permute, cut, cat, reshape)

@@ -146,9 +146,4 @@ static tc_status once(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_rewrite_with(rw, node, v, done);
 }
 
-tc_status ti_lower_sink_reshapes(tc_ctx *ctx, tc_module *module)
-{
-    static tc_rewriter *const rewriters[] = {once, joins, joins_last, slices};
-    (void)ctx;
-    return ti_rewrite_module(module, rewriters, TC_COUNT(rewriters), NULL);
-}
+TC_REWRITES(ti_lower_sink_reshapes, once, joins, joins_last, slices)

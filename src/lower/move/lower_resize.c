@@ -14,7 +14,6 @@
 #include "lower_resize.h"
 
 #include "../../num/load.h"
-#include "../../num/resize.h"
 
 /* ---- one axis by a matrix ---- */
 
@@ -171,8 +170,9 @@ static bool is_boxes(const resampling *s)
     return s->n == 2;
 }
 
-static resampling tables(tc_build *lw, const tc_node *node, tc_resize_kind kind)
+static resampling tables(tc_build *lw, const tc_node *node)
 {
+    const tc_resize_kind kind = ti_resize_kind(node->op);
     const tc_attr_upsample *a = node->attr;
     const tc_type *t = ti_lower_type(lw, node, 0);
     resampling s = {.kind = kind, .n = a->size.n, .step = {{1, 1, 0, 0}, {1, 1, 0, 0}}};
@@ -208,11 +208,6 @@ static tc_val by_resize(tc_build *lw, tc_val x, const resampling *s, tc_dtype ma
         s->step, out, made);
 }
 
-static tc_val shaped(tc_build *lw, tc_val x, const tc_type *y)
-{
-    return ti_b_tosa_reshape(lw, ti_b_tosa_channels_first(lw, x), y->rank, y->dim);
-}
-
 /* One axis of x, tap i of every output element. */
 static tc_val tap(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int i)
 {
@@ -244,25 +239,15 @@ static bool resizable(tc_dtype t)
     return t == TC_i8 || t == TC_i16 || t == TC_f32 || t == TC_f16 || t == TC_bf16;
 }
 
-static void lower_nearest(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
-{
-    const tc_type *y = ti_lower_result(lw, node, 0);
-    resampling s = tables(lw, node, kind);
-    tc_val x = ti_move_in(lw, node, 0);
-    if (s.exact && resizable(y->dtype))
-        out[0] = shaped(lw, by_resize(lw, x, &s, y->dtype), y);
-    else
-        out[0] = ti_b_tosa_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
-}
-
 void ti_lower_upsample_nearest(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    lower_nearest(lw, node, TC_RESIZE_NEAREST, out);
-}
-
-void ti_lower_upsample_nearest_exact(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    lower_nearest(lw, node, TC_RESIZE_NEAREST_EXACT, out);
+    const tc_type *y = ti_lower_result(lw, node, 0);
+    resampling s = tables(lw, node);
+    tc_val x = ti_move_in(lw, node, 0);
+    if (s.exact && resizable(y->dtype))
+        out[0] = ti_put_channels_first(lw, by_resize(lw, x, &s, y->dtype), y);
+    else
+        out[0] = ti_b_tosa_reshape(lw, pick_all(lw, x, &s), y->rank, y->dim);
 }
 
 static double *matrix(tc_build *lw, const tc_resize_axis *a)
@@ -328,10 +313,10 @@ static tc_val real_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *
     return sum;
 }
 
-static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+void ti_lower_plain_upsample(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *y = ti_lower_result(lw, node, 0);
-    resampling s = tables(lw, node, kind);
+    resampling s = tables(lw, node);
     tc_val x = ti_plain_in(lw, node, 0, TC_f32, 0);
     if (y->dtype == TC_f64)
         ti_lower_refuse(lw, "TOSA does not compute with f64");
@@ -339,21 +324,11 @@ static void lower_weighted(tc_build *lw, const tc_node *node, tc_resize_kind kin
         for (int i = s.n; i-- > 0;)
             x = real_axis(lw, x, 2 + i, &s.axis[i]);
     else if (s.exact)
-        x = shaped(lw, by_resize(lw, x, &s, TC_f32), y);
+        x = ti_put_channels_first(lw, by_resize(lw, x, &s, TC_f32), y);
     else
         for (int i = 0; i < s.n; i++)
             x = ti_put_axis_matrix(lw, x, 2 + i, s.axis[i].out, matrix(lw, &s.axis[i]));
     out[0] = ti_put_cast(lw, x, y->dtype);
-}
-
-void ti_lower_plain_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    lower_weighted(lw, node, TC_RESIZE_LINEAR, out);
-}
-
-void ti_lower_plain_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    lower_weighted(lw, node, TC_RESIZE_CUBIC, out);
 }
 
 /* ---- quantized ---- */
@@ -450,17 +425,17 @@ static tc_val divided_by_steps(tc_build *lw, tc_val x, const resampling *s, cons
     x = ti_b_tosa_sub(lw, x, ti_b_single(lw, TC_i32, 4, ldexp((double)ti_zero_of(from), more)));
     x = ti_put_rescale(lw, x, ldexp(ti_scale_of(from) / ti_scale_of(to), -more), 0, ti_zero_of(to),
                        to->dtype);
-    return shaped(lw, ti_put_codes(lw, x, to->quant), to);
+    return ti_put_channels_first(lw, ti_put_codes(lw, x, to->quant), to);
 }
 
-static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind kind, tc_val *out)
+void ti_lower_int_upsample(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     if (!ti_is_activation(from) || !ti_is_activation(to)) {
         ti_lower_refuse(lw, "its operand or its result does not have one scale");
         return;
     }
-    resampling s = tables(lw, node, kind);
+    resampling s = tables(lw, node);
     tc_val x = ti_lower_in(lw, node, 0);
     if (s.exact && from->dtype == TC_i8 && ti_lower_any_size(lw))
         out[0] = divided_by_steps(lw, by_resize(lw, x, &s, TC_i32), &s, from, to);
@@ -477,24 +452,14 @@ static void lower_quantized(tc_build *lw, const tc_node *node, tc_resize_kind ki
             x = ti_b_tosa_sub(lw, x, ti_b_single(lw, TC_i32, 4, (double)ti_zero_of(from) * times));
         x = ti_put_rescale(lw, x, ti_scale_of(from) / (ti_scale_of(to) * times), 0, zero,
                            to->dtype);
-        out[0] = shaped(lw, ti_put_codes(lw, x, to->quant), to);
+        out[0] = ti_put_channels_first(lw, ti_put_codes(lw, x, to->quant), to);
     } else if (s.boxes) {
         double times = 1;
         x = by_boxes(lw, x, &s, ti_zero_of(from), &times);
         x = ti_put_rescale(lw, x, ti_scale_of(from) / (ti_scale_of(to) * times), 0, ti_zero_of(to),
                            to->dtype);
-        out[0] = shaped(lw, ti_put_codes(lw, x, to->quant), to);
+        out[0] = ti_put_channels_first(lw, ti_put_codes(lw, x, to->quant), to);
     } else
         out[0] = ti_b_tosa_reshape(lw, ti_put_codes(lw, by_sums(lw, x, &s, from, to), to->quant),
                                    to->rank, to->dim);
-}
-
-void ti_lower_int_upsample_linear(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    lower_quantized(lw, node, TC_RESIZE_LINEAR, out);
-}
-
-void ti_lower_int_upsample_cubic(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    lower_quantized(lw, node, TC_RESIZE_CUBIC, out);
 }

@@ -120,9 +120,5 @@ static tc_val masked(tc_build *lw, const tc_node *node, bool lower)
 
 void ti_lower_tril(tc_build *lw, const tc_node *node, tc_val *out)
 {
-    out[0] = masked(lw, node, true);
-}
-void ti_lower_triu(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    out[0] = masked(lw, node, false);
+    out[0] = masked(lw, node, node->op == TC_OP_tril);
 }

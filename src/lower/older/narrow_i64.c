@@ -109,40 +109,17 @@ static const struct {
     tc_op op;
     range_of *range;
 } ranges[] = {
-    {TC_OP_tosa_cast, range_same},
-    {TC_OP_tosa_cast_unsigned, range_bare},
-    {TC_OP_tosa_identity, range_same},
-    {TC_OP_tosa_reshape, range_same},
-    {TC_OP_tosa_reverse, range_same},
-    {TC_OP_tosa_slice, range_same},
-    {TC_OP_tosa_tile, range_same},
-    {TC_OP_tosa_transpose, range_same},
-    {TC_OP_tosa_gather, range_same},
-    {TC_OP_tosa_row_gather, range_same},
-    {TC_OP_tosa_reduce_max, range_same},
-    {TC_OP_tosa_reduce_min, range_same},
-    {TC_OP_tosa_reduce_sum, range_sum},
-    {TC_OP_tosa_concat, range_concat},
-    {TC_OP_tosa_pad, range_pad},
-    {TC_OP_tosa_scatter, range_scatter},
-    {TC_OP_tosa_select, range_select},
-    {TC_OP_tosa_maximum, range_either},
-    {TC_OP_tosa_minimum, range_either},
-    {TC_OP_tosa_add, range_add},
-    {TC_OP_tosa_sub, range_sub},
-    {TC_OP_tosa_mul, range_mul},
-    {TC_OP_tosa_intdiv, range_quotient},
-    {TC_OP_tosa_abs, range_abs},
-    {TC_OP_tosa_negate, range_negate},
-    {TC_OP_tosa_bitwise_and, range_and},
-    {TC_OP_tosa_bitwise_or, range_bits},
-    {TC_OP_tosa_bitwise_xor, range_bits},
-    {TC_OP_tosa_bitwise_not, range_not},
-    {TC_OP_tosa_logical_left_shift, range_left},
-    {TC_OP_tosa_logical_right_shift, range_right},
-    {TC_OP_tosa_arithmetic_right_shift, range_right},
-    {TC_OP_tosa_clz, range_clz},
-    {TC_OP_tosa_argmax, range_argmax},
+#define ROW(op, name) {TC_OP_tosa_##op, range_##name},
+    ROW(cast, same) ROW(cast_unsigned, bare) ROW(identity, same) ROW(reshape, same)
+    ROW(reverse, same) ROW(slice, same) ROW(tile, same) ROW(transpose, same) ROW(gather, same)
+    ROW(row_gather, same) ROW(reduce_max, same) ROW(reduce_min, same) ROW(reduce_sum, sum)
+    ROW(concat, concat) ROW(pad, pad) ROW(scatter, scatter) ROW(select, select)
+    ROW(maximum, either) ROW(minimum, either) ROW(add, add) ROW(sub, sub) ROW(mul, mul)
+    ROW(intdiv, quotient) ROW(abs, abs) ROW(negate, negate) ROW(bitwise_and, and)
+    ROW(bitwise_or, bits) ROW(bitwise_xor, bits) ROW(bitwise_not, not)
+    ROW(logical_left_shift, left) ROW(logical_right_shift, right)
+    ROW(arithmetic_right_shift, right) ROW(clz, clz) ROW(argmax, argmax)
+#undef ROW
 };
 
 static range of_constant(const tc_graph *g, tc_val v)

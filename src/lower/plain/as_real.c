@@ -7,11 +7,6 @@
 
 #include "../../num/quant.h"
 
-static const tc_type *real_type(tc_ctx *ctx, const tc_type *t)
-{
-    return t && t->quant ? ti_type_make(ctx, TC_f32, t->rank, t->dim) : t;
-}
-
 /* The node on real values, alone in a graph. */
 static tc_node *real_node(tc_build *lw, const tc_node *node, tc_graph *g)
 {
@@ -24,11 +19,11 @@ static tc_node *real_node(tc_build *lw, const tc_node *node, tc_graph *g)
         if (known.data && t->quant)
             known = ti_dequantized(lw->ctx, &lw->ctx->arena, known);
         in[i] = known.data ? ti_graph_const(g, known.type, known.data, NULL, node->loc)
-                           : ti_graph_input(g, real_type(lw->ctx, t), NULL);
+                           : ti_graph_input(g, ti_type_real(lw->ctx, t), NULL);
     }
     tc_node *made = ti_graph_add(g, node->op, node->attr, in, node->n_in, node->n_out, node->loc);
     for (int i = 0; i < node->n_out; i++)
-        g->val[made->out[i]]->type = real_type(lw->ctx, ti_lower_result(lw, node, i));
+        g->val[made->out[i]]->type = ti_type_real(lw->ctx, ti_lower_result(lw, node, i));
     return made;
 }
 

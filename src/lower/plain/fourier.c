@@ -52,12 +52,6 @@ void ti_lower_fft(tc_build *lw, const tc_node *node, tc_val *out)
         ti_lower_refuse(lw, "%s", why);
 }
 
-/* 1, 1/n or 1/sqrt(n). */
-static double factor(const tc_attr_fft *a, double n)
-{
-    return a->norm == TC_fft_norm_by_n ? 1 / n : a->norm == TC_fft_norm_by_sqrt_n ? 1 / sqrt(n) : 1;
-}
-
 void ti_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_node *fft = ti_def(lw->rw->from, node->in[0]);
@@ -79,6 +73,6 @@ void ti_lower_part(tc_build *lw, const tc_node *node, tc_val *out)
     lw->status = ti_graph_emit(lw->g, TC_OP_tosa_rfft2d, attr, &x, 1, 2, node->loc, &made);
     TC_STOP(lw);
     tc_val part = ti_b_tosa_reshape(lw, made->out[node->op == TC_OP_imag], y->rank, y->dim);
-    double by = factor(a, (double)(h * w));
+    double by = ti_fft_factor(a, (double)(h * w));
     out[0] = by == 1 ? part : ti_plain_scale(lw, part, by);
 }

@@ -36,4 +36,11 @@ bool ti_plain_computes(tc_build *lw, tc_dtype t);
 tc_dtype ti_plain_type(tc_dtype t);
 tc_dtype ti_plain_formula_type(tc_dtype t);
 
+/* The reduced value in the result's type and shape. */
+static inline void ti_plain_finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
+{
+    const tc_type *t = ti_lower_result(lw, node, 0);
+    out[0] = ti_put_cast(lw, ti_b_tosa_reshape(lw, x, t->rank, t->dim), t->dtype);
+}
+
 #endif

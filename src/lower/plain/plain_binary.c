@@ -30,8 +30,9 @@ static tc_val finish(tc_build *lw, const pair *p, tc_val y) { return ti_put_cast
 
 /* ---- sums and products ---- */
 
-static void sum(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
+void ti_lower_plain_add(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const tc_op op = node->op == TC_OP_add ? TC_OP_tosa_add : TC_OP_tosa_sub;
     double alpha = ((const tc_attr_alpha *)node->attr)->alpha;
     pair p;
     if (!start(lw, node, false, &p))
@@ -49,15 +50,6 @@ static void sum(tc_build *lw, const tc_node *node, tc_op op, tc_val *out)
     if (alpha != 1)
         p.b = ti_plain_scale(lw, p.b, alpha);
     out[0] = finish(lw, &p, ti_b_op(lw, op, NULL, (tc_val[]){p.a, p.b}, 2));
-}
-
-void ti_lower_plain_add(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    sum(lw, node, TC_OP_tosa_add, out);
-}
-void ti_lower_plain_sub(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    sum(lw, node, TC_OP_tosa_sub, out);
 }
 
 void ti_lower_plain_mul(tc_build *lw, const tc_node *node, tc_val *out)

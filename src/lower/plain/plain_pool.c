@@ -50,12 +50,6 @@ static bool start(tc_build *lw, const tc_node *node, tc_val *x)
     return lw->status == TC_OK;
 }
 
-static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
-{
-    const tc_type *y = ti_lower_result(lw, node, 0);
-    out[0] = ti_put_cast(lw, ti_b_tosa_reshape(lw, x, y->rank, y->dim), y->dtype);
-}
-
 /* ---- windows ---- */
 
 /* The least number of a type: what padding holds where the largest is looked for. */
@@ -168,7 +162,7 @@ void ti_lower_plain_max_pool(tc_build *lw, const tc_node *node, tc_val *out)
         p.axis[i].pad = item(a->pad, i, 0);
         p.axis[i].dilation = item(a->dilation, i, 1);
     }
-    finish(lw, node, pool(lw, x, &p, batch_of(t, p.n)), out);
+    ti_plain_finish(lw, node, pool(lw, x, &p, batch_of(t, p.n)), out);
 }
 
 void ti_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
@@ -190,7 +184,7 @@ void ti_lower_plain_avg_pool(tc_build *lw, const tc_node *node, tc_val *out)
     if (a->divisor)
         p.scale = (double)area / (double)a->divisor;
     x = pool(lw, x, &p, batch_of(t, p.n));
-    finish(lw, node, p.scale == 1 ? x : ti_plain_scale(lw, x, p.scale), out);
+    ti_plain_finish(lw, node, p.scale == 1 ? x : ti_plain_scale(lw, x, p.scale), out);
 }
 
 /* ---- windows that tile the plane ---- */
@@ -270,5 +264,5 @@ void ti_lower_plain_adaptive_pool(tc_build *lw, const tc_node *node, tc_val *out
     else
         for (int i = 0; i < p.n; i++)
             x = tiles(lw, x, t->rank - p.n + i, &p.axis[i]);
-    finish(lw, node, x, out);
+    ti_plain_finish(lw, node, x, out);
 }

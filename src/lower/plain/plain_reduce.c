@@ -23,13 +23,6 @@ static tc_val reduce_axes(tc_build *lw, tc_op op, tc_val x, tc_ints axes)
     return x;
 }
 
-/* The reduced value in the result's type and shape. */
-static void finish(tc_build *lw, const tc_node *node, tc_val x, tc_val *out)
-{
-    const tc_type *t = ti_lower_result(lw, node, 0);
-    out[0] = ti_put_cast(lw, ti_b_tosa_reshape(lw, x, t->rank, t->dim), t->dtype);
-}
-
 /* Floats are summed in f32, integers in i32. */
 static bool start(tc_build *lw, const tc_node *node, tc_val *x)
 {
@@ -44,7 +37,7 @@ void ti_lower_plain_sum(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_val x;
     if (start(lw, node, &x))
-        finish(lw, node,
+        ti_plain_finish(lw, node,
                reduce_axes(lw, TC_OP_tosa_reduce_sum, x, ((const tc_attr_axes *)node->attr)->axes),
                out);
 }
@@ -53,14 +46,12 @@ void ti_lower_plain_mean(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_ints axes = ((const tc_attr_axes *)node->attr)->axes;
     const tc_type *t = ti_lower_type(lw, node, 0);
-    double count = 1;
-    for (int i = 0; i < axes.n; i++)
-        count *= (double)t->dim[axes.v[i]];
+    double count = (double)ti_axes_count(t, axes);
     tc_val x;
     if (!start(lw, node, &x))
         return;
     x = reduce_axes(lw, TC_OP_tosa_reduce_sum, x, axes);
-    finish(lw, node, count == 1 ? x : ti_plain_scale(lw, x, 1 / count), out);
+    ti_plain_finish(lw, node, count == 1 ? x : ti_plain_scale(lw, x, 1 / count), out);
 }
 
 /* Integers, for which there is no REDUCE_PRODUCT, by halves. */
@@ -89,7 +80,7 @@ void ti_lower_plain_prod(tc_build *lw, const tc_node *node, tc_val *out)
     else
         for (int i = 0; i < axes.n; i++)
             x = int_product(lw, x, (int)axes.v[i]);
-    finish(lw, node, x, out);
+    ti_plain_finish(lw, node, x, out);
 }
 
 /* Of bools the largest is any, the smallest all. */
@@ -102,14 +93,14 @@ void ti_lower_plain_amax(tc_build *lw, const tc_node *node, tc_val *out)
     tc_op op = t == TC_bool ? (most ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all)
                             : (most ? TC_OP_tosa_reduce_max : TC_OP_tosa_reduce_min);
     tc_val x = ti_plain_in(lw, node, 0, ti_is_float(t) ? ti_plain_type(t) : t, 0);
-    finish(lw, node, reduce_axes(lw, op, x, ((const tc_attr_axes *)node->attr)->axes), out);
+    ti_plain_finish(lw, node, reduce_axes(lw, op, x, ((const tc_attr_axes *)node->attr)->axes), out);
 }
 
 void ti_lower_plain_any(tc_build *lw, const tc_node *node, tc_val *out)
 {
     tc_op op = node->op == TC_OP_any ? TC_OP_tosa_reduce_any : TC_OP_tosa_reduce_all;
     if (ti_plain_computes(lw, ti_lower_type(lw, node, 0)->dtype))
-        finish(lw, node,
+        ti_plain_finish(lw, node,
                reduce_axes(lw, op, ti_plain_in(lw, node, 0, TC_bool, 0),
                            ((const tc_attr_axes *)node->attr)->axes),
                out);

@@ -40,8 +40,9 @@ static int axis_of(const tc_node *node)
     return (int)((const tc_attr_axis *)node->attr)->axis;
 }
 
-static void plain(tc_build *lw, const tc_node *node, tc_val *out, bool product)
+void ti_lower_real_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
 {
+    const bool product = node->op == TC_OP_cumprod;
     const tc_type *from = ti_lower_type(lw, node, 0), *to = ti_lower_result(lw, node, 0);
     bool whole = !product && to->dtype == TC_i32 && !ti_is_float(from->dtype) &&
                  from->dtype != TC_i64 && ti_lower_has(lw, TC_FEATURE_INT);
@@ -54,13 +55,4 @@ static void plain(tc_build *lw, const tc_node *node, tc_val *out, bool product)
     x = scan(lw, ti_b_tosa_rank(lw, x, 1), axis_of(node), product);
     x = whole ? x : ti_b_tosa_cast(lw, x, to->dtype);
     out[0] = ti_b_tosa_reshape(lw, x, to->rank, to->dim);
-}
-
-void ti_lower_real_cumsum(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    plain(lw, node, out, false);
-}
-void ti_lower_real_cumprod(tc_build *lw, const tc_node *node, tc_val *out)
-{
-    plain(lw, node, out, true);
 }

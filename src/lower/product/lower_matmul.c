@@ -366,23 +366,15 @@ typedef struct labels {
     int n[2][PARTS];
 } labels;
 
-static bool has(const uint8_t *list, int n, uint8_t label)
-{
-    for (int i = 0; i < n; i++)
-        if (list[i] == label)
-            return true;
-    return false;
-}
-
 /* Every label is in the result, or in both operands; none twice in one. */
 static bool classify(labels *l)
 {
     for (int o = 0; o < 2; o++)
         for (int i = 0; i < l->e.rank[o]; i++) {
             uint8_t label = l->e.in[o][i];
-            bool both = has(l->e.in[1 - o], l->e.rank[1 - o], label),
-                 kept = has(l->e.out, l->e.out_rank, label);
-            if (has(l->e.in[o], i, label) || (!both && !kept))
+            bool both = ti_einsum_has(l->e.in[1 - o], l->e.rank[1 - o], label),
+                 kept = ti_einsum_has(l->e.out, l->e.out_rank, label);
+            if (ti_einsum_has(l->e.in[o], i, label) || (!both && !kept))
                 return false;
             part use = !both ? OWN : kept ? BATCH : INNER;
             l->in[o][use][l->n[o][use]++] = label;

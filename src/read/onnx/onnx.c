@@ -182,11 +182,6 @@ static tc_status read_model(tc_onnx *reader)
     return TC_OK;
 }
 
-static void free_work(void *what)
-{
-    ti_arena_free(what);
-}
-
 tc_status ti_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_onnx *reader = tc_new(&ctx->arena, tc_onnx);
@@ -197,7 +192,7 @@ tc_status ti_read_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module 
     reader->module->origin.bytes = bytes.size;
     ti_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
-    ti_ctx_defer(ctx, free_work, &reader->work);
+    ti_ctx_defer(ctx, ti_arena_end, &reader->work);
     tc_status status = read_model(reader);
     ti_arena_free(&reader->work);
     if (status == TC_OK)

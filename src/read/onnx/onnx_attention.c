@@ -10,7 +10,7 @@
 typedef struct attention {
     tc_val q, k, v; /* [batch, heads, steps, size] */
     tc_val mask, valid; /* as given: the mask, and how many keys of each sample there are */
-    int64_t batch, heads, kv_heads, queries, keys, past, size, v_size;
+    int64_t batch, heads, kv_heads, queries, keys, past, size;
     double scale, softcap;
     bool causal, flat; /* flat: given as [batch, steps, heads * size] */
     int64_t left, right;

@@ -117,11 +117,6 @@ static tc_status survey(tc_onnx *reader, tc_survey *s)
     return TC_OK;
 }
 
-static void free_work(void *what)
-{
-    ti_arena_free(what);
-}
-
 tc_status ti_survey_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_survey *out)
 {
     tc_onnx *reader = tc_new(&ctx->arena, tc_onnx);
@@ -130,7 +125,7 @@ tc_status ti_survey_onnx(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_surve
     reader->bytes = bytes;
     ti_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
-    ti_ctx_defer(ctx, free_work, &reader->work);
+    ti_ctx_defer(ctx, ti_arena_end, &reader->work);
     tc_status status = survey(reader, out);
     ti_arena_free(&reader->work);
     return status;

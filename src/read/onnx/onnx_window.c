@@ -17,11 +17,11 @@ typedef struct window {
 
 static void take(tc_onnx_node *n, const char *name, int axes, int64_t missing, int64_t *out)
 {
-    tc_ints list = ti_onnx_ints(n, name);
-    if (list.n && list.n != axes)
-        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' has %d numbers, expected %d", name, list.n, axes);
+    tc_ints LIST_ = ti_onnx_ints(n, name);
+    if (LIST_.n && LIST_.n != axes)
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' has %d numbers, expected %d", name, LIST_.n, axes);
     for (int i = 0; i < axes; i++) {
-        out[i] = list.n == axes ? list.v[i] : missing;
+        out[i] = LIST_.n == axes ? LIST_.v[i] : missing;
         if (out[i] < 0 || out[i] > INT32_MAX / 4) {
             ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' is %" PRId64, name, out[i]);
             out[i] = 1;
@@ -86,18 +86,13 @@ static window window_of(tc_onnx_node *n, const tc_type *x, const int64_t *kernel
     return w;
 }
 
-static tc_ints list(tc_build *m, const int64_t *v, int n)
-{
-    return ti_ints_copy(&m->ctx->arena, v, n);
-}
-
 /* One number of each pair. */
 static tc_ints befores(tc_build *m, const window *w)
 {
     int64_t v[4];
     for (int i = 0; i < w->axes; i++)
         v[i] = w->pad[2 * i];
-    return list(m, v, w->axes);
+    return ti_ints_of(m, v, w->axes);
 }
 
 /* Padding as an operator; with what windows past the end read, where ceil_mode makes such
@@ -126,8 +121,8 @@ void ti_onnx_build_conv(tc_onnx_node *n)
     bias = ti_onnx_whole_bias(n, x, weight, bias);
     window w = window_of(n, ti_b_type(m, x), ti_b_type(m, weight)->dim + 2);
     tc_attr_conv *a =
-        ti_b_attr(m, conv, .stride = list(m, w.stride, w.axes), .pad = list(m, w.pad, 2 * w.axes),
-                  .dilation = list(m, w.dilation, w.axes), .groups = ti_onnx_int(n, "group", 1));
+        ti_b_attr(m, conv, .stride = ti_ints_of(m, w.stride, w.axes), .pad = ti_ints_of(m, w.pad, 2 * w.axes),
+                  .dilation = ti_ints_of(m, w.dilation, w.axes), .groups = ti_onnx_int(n, "group", 1));
     ti_onnx_bind(n, 0, ti_b_op(m, TC_OP_conv, a, (tc_val[]){x, weight, bias}, bias ? 3 : 2));
 }
 
@@ -174,8 +169,8 @@ void ti_onnx_build_conv_transpose(tc_onnx_node *n)
         w.pad[2 * i] = before;
     }
     tc_attr_conv_transpose *a =
-        ti_b_attr(m, conv_transpose, .stride = list(m, w.stride, w.axes), .pad = befores(m, &w),
-                  .out_pad = list(m, out_pad, w.axes), .dilation = list(m, w.dilation, w.axes),
+        ti_b_attr(m, conv_transpose, .stride = ti_ints_of(m, w.stride, w.axes), .pad = befores(m, &w),
+                  .out_pad = ti_ints_of(m, out_pad, w.axes), .dilation = ti_ints_of(m, w.dilation, w.axes),
                   .groups = ti_onnx_int(n, "group", 1));
     if (plain) {
         ti_onnx_bind(
@@ -249,9 +244,9 @@ void ti_onnx_build_max_pool(tc_onnx_node *n)
     }
     for (int i = 0; i < w.axes && m->status == TC_OK; i++)
         padded[i] = ti_b_type(m, x)->dim[2 + i];
-    tc_attr_max_pool *a = ti_b_attr(m, max_pool, .kernel = list(m, w.kernel, w.axes),
-                                    .stride = list(m, w.stride, w.axes), .pad = befores(m, &w),
-                                    .dilation = list(m, w.dilation, w.axes), .ceil = w.ceil);
+    tc_attr_max_pool *a = ti_b_attr(m, max_pool, .kernel = ti_ints_of(m, w.kernel, w.axes),
+                                    .stride = ti_ints_of(m, w.stride, w.axes), .pad = befores(m, &w),
+                                    .dilation = ti_ints_of(m, w.dilation, w.axes), .ceil = w.ceil);
     tc_node *node = ti_b_ops(m, TC_OP_max_pool, a, &x, 1, results);
     if (!node)
         return;
@@ -269,9 +264,9 @@ static tc_val window_sums(tc_build *m, tc_val x, window w)
     int64_t channels = ti_b_type(m, x)->dim[1], dim[5] = {channels, 1};
     memcpy(dim + 2, w.kernel, (size_t)w.axes * sizeof *dim);
     tc_val ones = ti_b_full(m, w.axes + 2, dim, 1, ti_b_dtype(m, x));
-    tc_attr_conv *a = ti_b_attr(m, conv, .stride = list(m, w.stride, w.axes),
+    tc_attr_conv *a = ti_b_attr(m, conv, .stride = ti_ints_of(m, w.stride, w.axes),
                                 .pad = ti_ints_fill(&m->ctx->arena, 0, 2 * w.axes),
-                                .dilation = list(m, w.dilation, w.axes), .groups = channels);
+                                .dilation = ti_ints_of(m, w.dilation, w.axes), .groups = channels);
     return ti_b_2(m, conv, a, x, ones);
 }
 
@@ -323,8 +318,8 @@ void ti_onnx_build_average_pool(tc_onnx_node *n)
         near = near && w.dilation[i] == 1;
     TC_STOP(m);
     if (w.even && near) {
-        tc_attr_avg_pool *a = ti_b_attr(m, avg_pool, .kernel = list(m, w.kernel, w.axes),
-                                        .stride = list(m, w.stride, w.axes), .pad = befores(m, &w),
+        tc_attr_avg_pool *a = ti_b_attr(m, avg_pool, .kernel = ti_ints_of(m, w.kernel, w.axes),
+                                        .stride = ti_ints_of(m, w.stride, w.axes), .pad = befores(m, &w),
                                         .ceil = w.ceil, .include_pad = include);
         ti_onnx_bind(n, 0, ti_b_1(m, avg_pool, a, x));
         return;
@@ -423,10 +418,10 @@ static tc_val sum_columns(tc_build *m, tc_val x, const window *w, tc_ints size)
     dim[1] = numbers;
     x = ti_b_reshape(m, x, w->axes + 2, dim);
     tc_val kernel = one_each(m, w, numbers, t->dtype);
-    tc_attr_conv_transpose *a = ti_b_attr(m, conv_transpose, .stride = list(m, w->stride, w->axes),
+    tc_attr_conv_transpose *a = ti_b_attr(m, conv_transpose, .stride = ti_ints_of(m, w->stride, w->axes),
                                           .pad = ti_ints_fill(&m->ctx->arena, 0, w->axes),
                                           .out_pad = ti_ints_fill(&m->ctx->arena, 0, w->axes),
-                                          .dilation = list(m, w->dilation, w->axes), .groups = 1);
+                                          .dilation = ti_ints_of(m, w->dilation, w->axes), .groups = 1);
     tc_val y = ti_b_2(m, conv_transpose, a, x, kernel);
     y = ti_b_pad(m, y, pad, 0);
     return ti_b_reshape(m, y, w->axes + 2, out);
@@ -464,8 +459,8 @@ void ti_onnx_build_col2im(tc_onnx_node *n)
         return;
     }
     tc_attr_col2im *a =
-        ti_b_attr(m, col2im, .size = size, .kernel = kernel, .dilation = list(m, w.dilation, 2),
-                  .pad = befores(m, &w), .stride = list(m, w.stride, 2));
+        ti_b_attr(m, col2im, .size = size, .kernel = kernel, .dilation = ti_ints_of(m, w.dilation, 2),
+                  .pad = befores(m, &w), .stride = ti_ints_of(m, w.stride, 2));
     ti_onnx_bind(n, 0, ti_b_1(m, col2im, a, x));
 }
 

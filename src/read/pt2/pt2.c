@@ -159,11 +159,6 @@ static tc_status read_program(tc_pt2 *reader, tc_bytes bytes)
     return ti_pt2_bind_outputs(&scope, graph, signature);
 }
 
-static void free_work(void *what)
-{
-    ti_arena_free(what);
-}
-
 tc_status ti_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module **out)
 {
     tc_pt2 *reader = tc_new(&ctx->arena, tc_pt2);
@@ -173,7 +168,7 @@ tc_status ti_read_pt2(tc_ctx *ctx, const char *file, tc_bytes bytes, tc_module *
     reader->module->origin.bytes = bytes.size;
     ti_arena_init_like(&reader->work, &ctx->arena);
     reader->work.limit = ctx->arena.limit;
-    ti_ctx_defer(ctx, free_work, &reader->work);
+    ti_ctx_defer(ctx, ti_arena_end, &reader->work);
     tc_status status = read_program(reader, bytes);
     ti_arena_free(&reader->work);
     if (status == TC_OK)

@@ -10,11 +10,6 @@ static int64_t bytes_of(tc_dtype t)
     return (int64_t)tc_dtypes[t].bytes;
 }
 
-static bool is_whole(tc_dtype t)
-{
-    return ti_is_int(t) || t == TC_bool;
-}
-
 /* The shape with `by` before, or instead of, the last axis' factor. */
 static tc_val with_last(tc_build *b, tc_val x, int64_t last, int64_t further)
 {
@@ -105,7 +100,7 @@ tc_val ti_pt2_bits(tc_build *b, tc_val x, tc_dtype to)
         ti_b_bad(b, TC_E_SHAPE, "bits that make no whole number of elements");
         return TC_NONE;
     }
-    if (is_whole(t->dtype) && is_whole(to))
+    if (ti_is_whole(t->dtype) && ti_is_whole(to))
         return from == into ? ti_b_cast(b, x, to)
                : from > into ? split_bits(b, x, to, from / into)
                              : join_bits(b, x, to, into / from);

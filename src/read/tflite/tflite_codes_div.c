@@ -29,11 +29,6 @@ static tc_val of_pairs(tc_build *m, const quotient *q, const tc_val *x)
     return ti_tfl_listed(m, at, ti_tfl_list(m, TC_i8, v, 65536));
 }
 
-static tc_val number(tc_build *m, tc_val like, int64_t v)
-{
-    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
-}
-
 static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
 {
     enum { UP, ROOM, UP_MINUS, ROOM_MINUS, INVERSE, SHIFT, NEGATIVE, LISTS };
@@ -60,7 +55,7 @@ static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
     /* all at the shape of the result */
     tc_val none[2];
     for (int k = 0; k < 2; k++)
-        none[k] = ti_tfl_mul(m, at[k * INVERSE], number(m, at[k * INVERSE], 0), 0);
+        none[k] = ti_tfl_mul(m, at[k * INVERSE], ti_tfl_i32(m, at[k * INVERSE], 0), 0);
     tc_val full = ti_tfl_two(m, TC_OP_tosa_add, none[0], none[1]);
     for (int k = 0; k < LISTS; k++)
         at[k] = ti_tfl_two(m, TC_OP_tosa_add, at[k], full);
@@ -68,14 +63,14 @@ static tc_val computed(tc_build *m, const quotient *q, const tc_val *x)
     tc_val up = ti_b_tosa_select(m, minus, at[UP_MINUS], at[UP]);
     tc_val room = ti_b_tosa_select(m, minus, at[ROOM_MINUS], at[ROOM]);
     tc_val y = ti_tfl_mul(m, up, at[INVERSE], 31);
-    y = ti_tfl_mul(m, y, number(m, y, q->f.fraction), 31);
+    y = ti_tfl_mul(m, y, ti_tfl_i32(m, y, q->f.fraction), 31);
     tc_val down = ti_tfl_two(m, TC_OP_tosa_add, room, at[SHIFT]);
-    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, down, number(m, down, 31));
-    down = ti_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 31));
-    down = ti_tfl_two(m, TC_OP_tosa_maximum, down, number(m, down, 0));
+    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, down, ti_tfl_i32(m, down, 31));
+    down = ti_tfl_two(m, TC_OP_tosa_minimum, down, ti_tfl_i32(m, down, 31));
+    down = ti_tfl_two(m, TC_OP_tosa_maximum, down, ti_tfl_i32(m, down, 0));
     /* halves away from zero: one less where it is negative and moved at all */
-    tc_val sign = ti_tfl_shift_right(m, y, number(m, y, 31), false);
-    tc_val moved = ti_tfl_two(m, TC_OP_tosa_minimum, down, number(m, down, 1));
+    tc_val sign = ti_tfl_shift_right(m, y, ti_tfl_i32(m, y, 31), false);
+    tc_val moved = ti_tfl_two(m, TC_OP_tosa_minimum, down, ti_tfl_i32(m, down, 1));
     y = ti_tfl_two(m, TC_OP_tosa_add, y, ti_tfl_mul(m, sign, moved, 0));
     y = ti_tfl_shift_right(m, y, down, true);
     y = ti_b_tosa_select(m, past, full, y);

@@ -86,9 +86,7 @@ static void sum_or_mean(tc_tfl_node *n, bool mean)
     const tc_type *type = ti_b_type(m, x);
     tc_ints axes = ti_tfl_axes(n, type->rank);
     tc_tfl_factor f = ti_tfl_factor_of(xs / ys);
-    int64_t count = 1;
-    for (int i = 0; i < axes.n; i++)
-        count *= type->dim[axes.v[i]];
+    int64_t count = ti_axes_count(type, axes);
     if (count < 1) {
         ti_b_unsupported(m, "a mean of no elements");
         return;

@@ -38,16 +38,6 @@ static void powers(double scale, double beta, int32_t *out)
         out[d] = out[d] <= 0 ? (int32_t)ti_fixed_exp(out[d], 5, 32) : 0;
 }
 
-static tc_val number(tc_build *m, tc_val like, int64_t v)
-{
-    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
-}
-
-static tc_val shift_left(tc_build *m, tc_val x, tc_val by)
-{
-    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
-}
-
 /* A 32-bit value for each of 256 codes, of which the last means 0. */
 static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
 {
@@ -67,13 +57,13 @@ static tc_val wide_table(tc_build *m, tc_val code, const int32_t *v)
  * 2^30 values h only the least two give 2, none gives more. */
 static tc_val newton(tc_build *m, tc_val half)
 {
-    tc_val x = ti_tfl_mul(m, half, number(m, half, -1010580540), 31);
-    x = ti_tfl_two(m, TC_OP_tosa_add, x, number(m, half, 1515870810));
+    tc_val x = ti_tfl_mul(m, half, ti_tfl_i32(m, half, -1010580540), 31);
+    x = ti_tfl_two(m, TC_OP_tosa_add, x, ti_tfl_i32(m, half, 1515870810));
     for (int i = 0; i < 3; i++) {
         tc_val error = ti_tfl_mul(m, half, x, 31);
-        error = ti_tfl_two(m, TC_OP_tosa_sub, number(m, half, 1 << 29), error);
+        error = ti_tfl_two(m, TC_OP_tosa_sub, ti_tfl_i32(m, half, 1 << 29), error);
         tc_val more = ti_tfl_mul(m, x, error, 31);
-        more = shift_left(m, more, number(m, half, 2));
+        more = ti_tfl_shift_left(m, more, ti_tfl_i32(m, half, 2));
         x = ti_tfl_two(m, TC_OP_tosa_add, x, more);
     }
     return x;
@@ -82,16 +72,16 @@ static tc_val newton(tc_build *m, tc_val half)
 /* x with one bit of fraction more, at most INT32_MAX */
 static tc_val doubled(tc_build *m, tc_val x)
 {
-    tc_val large = ti_tfl_two(m, TC_OP_tosa_greater, x, number(m, x, (1 << 30) - 1));
-    tc_val twice = shift_left(m, x, number(m, x, 1));
-    return ti_b_tosa_select(m, large, number(m, x, INT32_MAX), twice);
+    tc_val large = ti_tfl_two(m, TC_OP_tosa_greater, x, ti_tfl_i32(m, x, (1 << 30) - 1));
+    tc_val twice = ti_tfl_shift_left(m, x, ti_tfl_i32(m, x, 1));
+    return ti_b_tosa_select(m, large, ti_tfl_i32(m, x, INT32_MAX), twice);
 }
 
 /* 1 / (1 + a), a in [0, 1) with 31 bits of fraction */
 static tc_val inverse(tc_build *m, tc_val a)
 {
-    tc_val half = ti_tfl_shift_right(m, a, number(m, a, 1), false);
-    half = ti_tfl_two(m, TC_OP_tosa_add, half, number(m, a, 1 << 30));
+    tc_val half = ti_tfl_shift_right(m, a, ti_tfl_i32(m, a, 1), false);
+    half = ti_tfl_two(m, TC_OP_tosa_add, half, ti_tfl_i32(m, a, 1 << 30));
     return doubled(m, newton(m, half));
 }
 
@@ -122,7 +112,7 @@ static tc_val powers8(tc_build *m, tc_val x, const int32_t *power, tc_val *e, tc
     tc_val code = below_largest(m, x);
     code = ti_tfl_rescale(m, code, &same, 1, 0, 127, TC_i8);
     *e = wide_table(m, code, power);
-    *sum = ti_tfl_shift_right(m, *e, number(m, *e, 12), true);
+    *sum = ti_tfl_shift_right(m, *e, ti_tfl_i32(m, *e, 12), true);
     *sum = reduced(m, TC_OP_tosa_reduce_sum, *sum);
     return code;
 }
@@ -145,16 +135,16 @@ tc_val ti_tfl_softmax8(tc_build *m, tc_val x, const int32_t *power, tc_dtype to)
     tc_val e, sum;
     powers8(m, x, power, &e, &sum);
     tc_val zeros = ti_b_tosa_clz(m, sum);
-    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
-    tc_val by = newton(m, shift_left(m, sum, up));
+    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, ti_tfl_i32(m, sum, 1));
+    tc_val by = newton(m, ti_tfl_shift_left(m, sum, up));
     int least = to == TC_i8 ? 23 : 15;
     bool plain = plain_shares(power, least);
     tc_val share = ti_tfl_mul(m, e, plain ? by : doubled(m, by), plain ? 30 : 31);
-    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 12 + least), zeros);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, ti_tfl_i32(m, sum, 12 + least), zeros);
     share = ti_tfl_shift_right(m, share, down, true);
     if (to == TC_i8)
         return ti_tfl_rescale(m, share, &same, 1, 0, -128, TC_i8);
-    share = ti_tfl_two(m, TC_OP_tosa_sub, share, number(m, share, 1 << 15));
+    share = ti_tfl_two(m, TC_OP_tosa_sub, share, ti_tfl_i32(m, share, 1 << 15));
     return ti_tfl_rescale(m, share, &same, 1, 0, 0, TC_i16);
 }
 
@@ -191,21 +181,21 @@ static tc_val softmax16(tc_tfl_node *n, tc_val x, double scale, double beta)
     tc_tfl_factor f = ti_tfl_factor_of((double)((float)scale * (float)beta) / (10.0 / 65535.0));
     tc_val d = below_largest(m, x);
     d = ti_tfl_rescale(m, d, &f, 1, 0, 0, TC_i32);
-    d = ti_tfl_two(m, TC_OP_tosa_add, d, number(m, d, 32767));
+    d = ti_tfl_two(m, TC_OP_tosa_add, d, ti_tfl_i32(m, d, 32767));
     d = ti_tfl_rescale(m, d, &same, 1, 0, 0, TC_i16);
     tc_val e = table513(m, d, 10.0 / 65535, 32767, ti_exp);
     e = ti_tfl_widen(m, e, 0, 0);
     tc_val sum = reduced(m, TC_OP_tosa_reduce_sum, e);
     tc_val zeros = ti_b_tosa_clz(m, sum);
-    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, number(m, sum, 1));
-    tc_val part = shift_left(m, sum, up);
-    part = ti_tfl_shift_right(m, part, number(m, sum, 14), true);
-    part = ti_tfl_two(m, TC_OP_tosa_sub, part, number(m, sum, (1 << 15) + (1 << 16)));
+    tc_val up = ti_tfl_two(m, TC_OP_tosa_sub, zeros, ti_tfl_i32(m, sum, 1));
+    tc_val part = ti_tfl_shift_left(m, sum, up);
+    part = ti_tfl_shift_right(m, part, ti_tfl_i32(m, sum, 14), true);
+    part = ti_tfl_two(m, TC_OP_tosa_sub, part, ti_tfl_i32(m, sum, (1 << 15) + (1 << 16)));
     part = ti_tfl_rescale(m, part, &same, 1, 0, 0, TC_i16);
     tc_val by = table513(m, part, 1.0 / 65535, -32768, one_over);
     by = ti_tfl_widen(m, by, 0, 0);
     tc_val y = ti_tfl_mul(m, e, by, 0);
-    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, number(m, sum, 31), zeros);
+    tc_val down = ti_tfl_two(m, TC_OP_tosa_sub, ti_tfl_i32(m, sum, 31), zeros);
     y = ti_tfl_shift_right(m, y, down, true);
     y = ti_tfl_rescale(m, y, &same, 1, 0, 0, TC_i16);
     return ti_tfl_clamp(m, y, (tc_tfl_range){0, 32767});
@@ -236,23 +226,18 @@ static tc_val plus(tc_build *m, tc_val a, tc_val b)
     return ti_tfl_two(m, TC_OP_tosa_add, a, b);
 }
 
-static tc_val less(tc_build *m, tc_val a, tc_val b)
-{
-    return ti_tfl_two(m, TC_OP_tosa_sub, a, b);
-}
-
 /* x times a constant with 31 bits of fraction */
 static tc_val times(tc_build *m, tc_val x, int32_t by)
 {
-    return ti_tfl_mul(m, x, number(m, x, by), 31);
+    return ti_tfl_mul(m, x, ti_tfl_i32(m, x, by), 31);
 }
 
 /* (12 - zeros) +- 1/4 with 25 bits of fraction */
 static tc_val exponent(tc_build *m, tc_val zeros, int sign)
 {
-    tc_val e = less(m, number(m, zeros, 12), zeros);
-    e = shift_left(m, e, number(m, zeros, 25));
-    return plus(m, e, number(m, zeros, sign * (1 << 23)));
+    tc_val e = ti_tfl_less(m, ti_tfl_i32(m, zeros, 12), zeros);
+    e = ti_tfl_shift_left(m, e, ti_tfl_i32(m, zeros, 25));
+    return plus(m, e, ti_tfl_i32(m, zeros, sign * (1 << 23)));
 }
 
 /* log z with 26 bits of fraction, z >= 1 with 19: z = r 2^k, r around 2^(-1/4), either shifted or
@@ -260,43 +245,43 @@ static tc_val exponent(tc_build *m, tc_val zeros, int sign)
 static tc_val logarithm(tc_build *m, tc_val z)
 {
     const int32_t root_half = 1518500250, middle = 1805811301, log_2 = 1488522236;
-    tc_val zeros = ti_b_tosa_clz(m, z), one = number(m, z, 1);
-    tc_val up = less(m, zeros, one), most = number(m, z, INT32_MAX);
-    tc_val high_z = shift_left(m, z, up);
+    tc_val zeros = ti_b_tosa_clz(m, z), one = ti_tfl_i32(m, z, 1);
+    tc_val up = ti_tfl_less(m, zeros, one), most = ti_tfl_i32(m, z, INT32_MAX);
+    tc_val high_z = ti_tfl_shift_left(m, z, up);
     /* r as half of what is shifted, times sqrt(2) */
     tc_val a = times(m, high_z, root_half);
-    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, a, number(m, z, (1 << 30) - 1));
-    a = shift_left(m, a, one);
+    tc_val past = ti_tfl_two(m, TC_OP_tosa_greater, a, ti_tfl_i32(m, z, (1 << 30) - 1));
+    a = ti_tfl_shift_left(m, a, one);
     a = ti_b_tosa_select(m, past, most, a);
     tc_val a_exponent = exponent(m, zeros, 1);
     /* r unchanged, if z sqrt(1/2) has no additional leading zero */
     tc_val b_zeros = ti_b_tosa_clz(m, times(m, z, root_half));
     past = ti_tfl_two(m, TC_OP_tosa_greater, b_zeros, zeros);
     tc_val b = ti_b_tosa_select(m, past, most, high_z);
-    tc_val b_exponent = exponent(m, less(m, b_zeros, one), -1);
+    tc_val b_exponent = exponent(m, ti_tfl_less(m, b_zeros, one), -1);
     tc_val r = ti_tfl_two(m, TC_OP_tosa_minimum, a, b);
     tc_val k = ti_tfl_two(m, TC_OP_tosa_maximum, a_exponent, b_exponent);
     tc_val p = ti_tfl_shift_right(m, r, one, false);
-    p = plus(m, p, number(m, z, middle / 2 + 1));
-    tc_val q = less(m, r, number(m, z, middle));
+    p = plus(m, p, ti_tfl_i32(m, z, middle / 2 + 1));
+    tc_val q = ti_tfl_less(m, r, ti_tfl_i32(m, z, middle));
     q = plus(m, q, q);
     tc_val square = ti_tfl_mul(m, q, q, 31);
     tc_val top = ti_tfl_mul(m, q, r, 31), cube = ti_tfl_mul(m, q, square, 31);
     top = plus(m, top, times(m, cube, 117049297));
-    tc_val below = plus(m, number(m, z, 1057819769), q);
+    tc_val below = plus(m, ti_tfl_i32(m, z, 1057819769), q);
     below = plus(m, below, times(m, square, 127690142));
     below = ti_tfl_mul(m, p, below, 31);
     below = plus(m, below, times(m, q, 638450708));
     below = inverse(m, below);
     /* top / 64, halves away from zero */
     tc_val size = ti_b_tosa_abs(m, top);
-    size = ti_tfl_shift_right(m, size, number(m, z, 6), true);
-    tc_val minus = less(m, number(m, z, 0), size);
-    past = ti_tfl_two(m, TC_OP_tosa_greater, top, number(m, z, -1));
+    size = ti_tfl_shift_right(m, size, ti_tfl_i32(m, z, 6), true);
+    tc_val minus = ti_tfl_less(m, ti_tfl_i32(m, z, 0), size);
+    past = ti_tfl_two(m, TC_OP_tosa_greater, top, ti_tfl_i32(m, z, -1));
     top = ti_b_tosa_select(m, past, size, minus);
     top = ti_tfl_mul(m, top, below, 31);
     tc_val log = plus(m, times(m, k, log_2), top);
-    return shift_left(m, log, one);
+    return ti_tfl_shift_left(m, log, one);
 }
 
 /* x - max - log of the sum of powers, in steps of 1/16; -16 and less is the least code. */
@@ -321,7 +306,7 @@ void ti_tfl_codes_log_softmax(tc_tfl_node *n)
         down[d] = down[d] > 0 || down[d] < -(1 << 30) ? 1 << 30 : -down[d];
     tc_val code = powers8(m, x, power, &e, &sum), far = wide_table(m, code, down);
     far = plus(m, far, logarithm(m, sum));
-    far = ti_tfl_shift_right(m, far, number(m, far, 22), true);
-    far = less(m, number(m, far, 127), far);
+    far = ti_tfl_shift_right(m, far, ti_tfl_i32(m, far, 22), true);
+    far = ti_tfl_less(m, ti_tfl_i32(m, far, 127), far);
     ti_tfl_bind(n, 0, ti_tfl_rescale(m, far, &same, 1, 0, 0, TC_i8));
 }

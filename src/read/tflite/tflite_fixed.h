@@ -35,6 +35,11 @@ tc_tfl_range ti_tfl_range_of(const tc_tfl_tensor *t, int activation);
 /* Operators of TOSA. */
 tc_val ti_tfl_const_of(tc_build *m, tc_dtype dtype, int rank, const int64_t *dim, const int64_t *v);
 tc_val ti_tfl_number(tc_build *m, tc_dtype dtype, int rank, int64_t v); /* all extents 1 */
+/* An i32 of the rank of `like`. */
+static inline tc_val ti_tfl_i32(tc_build *m, tc_val like, int64_t v)
+{
+    return m->status == TC_OK ? ti_tfl_number(m, TC_i32, ti_b_type(m, like)->rank, v) : TC_NONE;
+}
 tc_val ti_tfl_table(tc_build *m, tc_val x, const int8_t *v);            /* of 256 */
 /* A list of n entries, and those of it that x (i32) indexes. */
 tc_val ti_tfl_list(tc_build *m, tc_dtype dtype, const int64_t *v, int64_t n);
@@ -53,6 +58,14 @@ tc_val ti_tfl_rescale_once(tc_build *m, tc_val x, const tc_tfl_factor *f, int64_
 tc_val ti_tfl_widen(tc_build *m, tc_val x, int64_t zero, int shift); /* (x - zero) << shift, i32 */
 tc_val ti_tfl_mul(tc_build *m, tc_val a, tc_val b, int shift);       /* i32 */
 tc_val ti_tfl_two(tc_build *m, tc_op op, tc_val a, tc_val b);        /* ranks made equal */
+static inline tc_val ti_tfl_shift_left(tc_build *m, tc_val x, tc_val by)
+{
+    return ti_tfl_two(m, TC_OP_tosa_logical_left_shift, x, by);
+}
+static inline tc_val ti_tfl_less(tc_build *m, tc_val a, tc_val b)
+{
+    return ti_tfl_two(m, TC_OP_tosa_sub, a, b);
+}
 /* Of codes of one domain, to codes of it. */
 tc_val ti_tfl_narrow_two(tc_build *m, tc_op op, tc_val a, tc_val b, int64_t zero, tc_dtype type);
 tc_val ti_tfl_shift_right(tc_build *m, tc_val a, tc_val b, bool round);

@@ -63,9 +63,7 @@ void ti_tfl_build_reduce(tc_tfl_node *n)
         return;
     }
     if (op == TC_OP_mean && ti_is_int(dtype)) { /* the sum, divided toward zero */
-        int64_t count = 1;
-        for (int i = 0; i < axes.n; i++)
-            count *= ti_b_type(&n->m, x)->dim[axes.v[i]];
+        int64_t count = ti_axes_count(ti_b_type(&n->m, x), axes);
         x = ti_b_reduce(&n->m, TC_OP_sum, ti_b_cast(&n->m, x, TC_i64), axes.v, axes.n, keep);
         x = ti_b_2(&n->m, div, ti_b_attr(&n->m, div, TC_div_mode_trunc), x,
                    ti_b_scalar_i64(&n->m, TC_i64, count));

@@ -64,11 +64,6 @@ tc_val ti_tfl_unpadded(tc_build *m, tc_val x, tc_tfl_window *win, int64_t zero)
     return def->in[0];
 }
 
-static tc_ints list(tc_build *m, const int64_t *v, int n)
-{
-    return ti_ints_copy(&m->ctx->arena, v, n);
-}
-
 /* Stride, then dilation, of each axis from these options; -1: 1. */
 typedef struct fields {
     int stride[MOST_AXES], dilation[MOST_AXES], activation;
@@ -87,8 +82,8 @@ static tc_val convolve(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const tc
         pad[2 * i + 1] = win[i].after;
     }
     tc_attr_conv *a =
-        ti_b_attr(m, conv, .stride = list(m, stride, axes), .pad = list(m, pad, 2 * axes),
-                  .dilation = list(m, dilation, axes), .groups = groups);
+        ti_b_attr(m, conv, .stride = ti_ints_of(m, stride, axes), .pad = ti_ints_of(m, pad, 2 * axes),
+                  .dilation = ti_ints_of(m, dilation, axes), .groups = groups);
     x = ti_tfl_channels_first(m, x);
     tc_val in[] = {x, w, bias};
     tc_val y = ti_b_op(m, TC_OP_conv, a, in, bias ? 3 : 2);
@@ -226,8 +221,8 @@ static tc_val convolve_up(tc_tfl_node *n, tc_val x, tc_val w, tc_val bias, const
     for (int i = 0; i < axes && !direct; i++)
         pad[i] = out_pad[i] = 0;
     tc_attr_conv_transpose *a =
-        ti_b_attr(m, conv_transpose, .stride = list(m, stride, axes), .pad = list(m, pad, axes),
-                  .out_pad = list(m, out_pad, axes), .dilation = list(m, ones, axes), .groups = 1);
+        ti_b_attr(m, conv_transpose, .stride = ti_ints_of(m, stride, axes), .pad = ti_ints_of(m, pad, axes),
+                  .out_pad = ti_ints_of(m, out_pad, axes), .dilation = ti_ints_of(m, ones, axes), .groups = 1);
     x = ti_tfl_channels_first(m, x);
     tc_val in[] = {x, w, bias};
     tc_val y = ti_b_op(m, TC_OP_conv_transpose, a, in, bias && direct ? 3 : 2);
@@ -355,13 +350,13 @@ static tc_val pool(tc_build *m, tc_op op, tc_val x, const tc_tfl_window *win)
     x = ti_tfl_channels_first(m, x);
     tc_val y = op == TC_OP_max_pool
                    ? ti_b_1(m, max_pool,
-                            ti_b_attr(m, max_pool, .kernel = list(m, kernel, 2),
-                                      .stride = list(m, stride, 2), .pad = list(m, pad, 2),
-                                      .dilation = list(m, ones, 2), .ceil = ceil_mode),
+                            ti_b_attr(m, max_pool, .kernel = ti_ints_of(m, kernel, 2),
+                                      .stride = ti_ints_of(m, stride, 2), .pad = ti_ints_of(m, pad, 2),
+                                      .dilation = ti_ints_of(m, ones, 2), .ceil = ceil_mode),
                             x)
                    : ti_b_1(m, avg_pool,
-                            ti_b_attr(m, avg_pool, .kernel = list(m, kernel, 2),
-                                      .stride = list(m, stride, 2), .pad = list(m, pad, 2),
+                            ti_b_attr(m, avg_pool, .kernel = ti_ints_of(m, kernel, 2),
+                                      .stride = ti_ints_of(m, stride, 2), .pad = ti_ints_of(m, pad, 2),
                                       .ceil = ceil_mode, .include_pad = false),
                             x);
     return ti_tfl_channels_last(m, y);
