@@ -131,31 +131,25 @@ class Method:
                 found["output", args.index(values[0], n) - n] = (self.number(values[1]), self.number(values[2]))
         return found
 
-    def check_memory(self) -> int:
-        """Every planned tensor, from the first to the last step that names it; tensors at one address are one (views)."""
-        require(bool(self.memory) and self.memory[0] == 0, "the sizes of memories do not begin with an empty one")
-        far = len(self.steps)
-        span: dict[int, list[int]] = {}
+    def spans(self) -> dict[int, list[int]]:
+        """The first and the last step that names a tensor; inputs live before all steps, outputs behind them."""
+        far, span = len(self.steps), {}
         for at, (_, _, args) in enumerate(self.steps):
-            for i in args:
-                for t in self.reached(i):
-                    span.setdefault(t, [at, at])[1] = at
+            for t in (t for i in args for t in self.reached(i)):
+                span.setdefault(t, [at, at])[1] = at
         for i in self.inputs:
             span.setdefault(self.index(i), [-1, -1])[0] = -1
         for i in self.outputs:
             span.setdefault(self.index(i), [far, far])[1] = far
+        return span
+
+    def check_memory(self) -> int:
+        """Every planned tensor while it lives; tensors at one address are one (views).  -1: which steps follow each other is known at run time."""
+        require(bool(self.memory) and self.memory[0] == 0, "the sizes of memories do not begin with an empty one")
         if any(kind == JUMP for kind, _, _ in self.steps):
-            return -1  # which steps follow each other is known at run time
+            return -1
+        span = self.spans()
         planned = {i: t for i, t in self.tensors.items() if t.memory and i in span and not t.index}
-        one: dict[tuple, list[int]] = {}
-        for i, t in planned.items():
-            key = (t.memory, t.at, t.bytes)
-            first, last = span[i]
-            if key in one and first <= one[key][1] and i not in self.inputs:
-                one[key] = [min(first, one[key][0]), max(last, one[key][1])]
-            else:
-                one.setdefault(key, [first, last])
-                one[key] = [min(first, one[key][0]), max(last, one[key][1])] if first <= one[key][1] else [first, last]
         for i, t in planned.items():
             require(t.at % 16 == 0, f"value {i} is not aligned")
         places = [Place(f"value {i}", t.memory, t.at, t.bytes, *span[i]) for i, t in planned.items() if t.bytes]
