@@ -81,7 +81,7 @@ class Source:
         self.functions = {}
         for file in files:
             text = re.sub(r"/\*.*?\*/", "", (TOP / file).read_text(), flags=re.S)
-            for found in re.finditer(r"^static (?:inline )?(?:int\w*|bool|uint\w*) (\w+)\([^;{]*\)\s*\{.*?(?:^|\s)\}$", text, re.M | re.S):
+            for found in re.finditer(r"^static (?:inline )?(?:int\w*|bool|uint\w*) (\w+)\([^;{]*\)\s*\{(?:[^\n]*\}$|.*?^\}$)", text, re.M | re.S):
                 self.functions[found[1]] = re.sub(r"^static (?:inline )?", "", found[0])
 
     def parsed(self, name: str) -> c_ast.FuncDef:
@@ -167,7 +167,8 @@ class Run:
         return number(int(text, 0), (bits, "u" not in e.value.lower()))
 
     def of_id(self, e, local):
-        known = {"INT32_MAX": number((1 << 31) - 1), "INT32_MIN": number(-1 << 31), "INT16_MAX": number((1 << 15) - 1), "UINT64_MAX": number(-1, (64, False))}
+        known = {"INT32_MAX": number((1 << 31) - 1), "INT32_MIN": number(-1 << 31), "INT16_MAX": number((1 << 15) - 1), "UINT64_MAX": number(-1, (64, False)),
+                 "true": number(1), "false": number(0)}
         return local[e.name] if e.name in local else known[e.name] if e.name in known else number(self.fields[e.name])
 
     def of_structref(self, e, local):

@@ -8,19 +8,13 @@ from typing import Iterator, NamedTuple
 
 import z3
 
-from arithmetic import clip, leading_zeros, rounded_shift, saturated, tosa_shift, wrapped
+from arithmetic import Claim, clip, leading_zeros, rounded_shift, saturated, tosa_shift, wrapped
 from c_text import Number, Source, number
 
 TOP = (1 << 31) - 1
 ROUNDS = {"TC_ROUND_DOUBLE": 0, "TC_ROUND_NATURAL": 1, "TC_ROUND_DOUBLE_UP": 2, "TC_ROUND_SYMMETRIC": 3, "TC_ROUND_TO_ZERO": 4, "TC_ROUND_DOWN": 5}
 SCALES = Source("src/num/fixed.h", "src/npu/scale.h", "src/num/tosa_eltwise.c")
 LONG, WORD, PLAIN = (64, True), (32, True), (32, False)
-
-
-class Claim(NamedTuple):
-    words: str
-    given: list
-    holds: object
 
 
 class Kernel(NamedTuple):
