@@ -36,6 +36,7 @@ class Memory:
         self.wcache = {}
         self.faults = []
         self.warnings = []
+        self.entries_read = {}  # of tables, by their bytes
         self.cur = []  # what the operation at hand reads and writes
         self.okern = []
         self.odma = []

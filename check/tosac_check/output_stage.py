@@ -23,14 +23,18 @@ def clamped(v, lo, hi):
     return np.clip(v, lo, hi) if v.dtype != object else vmap(lambda x: min(max(int(x), lo), hi), v)
 
 
-def lines(table: bytes, v):
-    """Entry and slope of each code, and how far it is into its line."""
-    pairs = np.frombuffer(table, "<i2")[:1024].astype(np.int64)
-    i = v + 32768 >> 7
-    return pairs[0::2][i], pairs[1::2][i], v & 127
-
-
 class OutputStage(Memory):
+    def entry(self, entries: np.ndarray, i: np.ndarray) -> np.ndarray:
+        """Entries of a table; which of them were ever read is noted by the table's bytes."""
+        seen = self.entries_read.setdefault(entries.tobytes(), np.zeros(len(entries), bool))
+        seen[i] = True
+        return entries[i].astype(np.int64)
+
+    def lines(self, table: bytes, v):
+        """Entry and slope of each code, and how far it is into its line."""
+        pairs = self.entry(np.frombuffer(table, "<i2")[:1024].reshape(512, 2), v + 32768 >> 7)
+        return pairs[..., 0], pairs[..., 1], v & 127
+
     def finish(self, v, mul=None, do_scale=True):
         """OFM scaling, zero point, clamp, table; mul: a factor in place of the register's"""
         return self.finish85(v, mul, do_scale) if self.u85 else self.finish55(v, mul, do_scale)
@@ -38,7 +42,10 @@ class OutputStage(Memory):
     def ends(self, signed):
         """Of the clamp."""
         found = self.R("ACTIVATION_MIN"), self.R("ACTIVATION_MAX")
-        return tuple(sx(e, 16) for e in found) if signed else found
+        lo, hi = (sx(e, 16) for e in found) if signed else found
+        if lo > hi:
+            self.faults.append(f"a clamp from {lo} to {hi} keeps nothing")
+        return lo, hi
 
     # U85 -------------------------------------------------------------------------
     def finish85(self, v, mul, do_scale):
@@ -62,12 +69,12 @@ class OutputStage(Memory):
 
     def lookup(self, v, function, table):
         if function in (LINES, LINES_WIDE):
-            base, slope, rest = lines(self.lut, v)
+            base, slope, rest = self.lines(self.lut, v)
             return (base << 7) + slope * rest if function == LINES_WIDE else base + (slope * rest + 64 >> 7)
         if function not in TABLES:
             raise NotImplementedError(f"table {function}")
         _, kind, first = TABLES[function]
-        return np.frombuffer(self.lut, kind)[table * 256 :][:256].astype(np.int64)[v - first]
+        return self.entry(np.frombuffer(self.lut, kind)[table * 256 :][:256], v - first)
 
     # U55, U65 --------------------------------------------------------------------
     def finish55(self, v, mul, do_scale):
@@ -101,8 +108,8 @@ class OutputStage(Memory):
         self.cur.append(("lut", base, base + size, "r"))
         entries = bytes(self.lut[base : base + 2048])
         if q["size"] == 4 and clip == WIDE_CLAMP:
-            return np.frombuffer(entries[:1024], "<i4").astype(np.int64)[v + 128]
+            return self.entry(np.frombuffer(entries[:1024], "<i4"), v + 128)
         if q["size"] == 1:
-            return np.frombuffer(entries[:256], "i1" if q["signed"] else "u1").astype(np.int64)[v + 128 if q["signed"] else v]
-        start, slope, rest = lines(entries, v)
+            return self.entry(np.frombuffer(entries[:256], "i1" if q["signed"] else "u1"), v + 128 if q["signed"] else v)
+        start, slope, rest = self.lines(entries, v)
         return start + (slope * rest + 64 >> 7)
