@@ -20,10 +20,9 @@ from .typed_text import BYTES, Program, range_of, scale_of, type_of
 FORMAT = 1
 PROGRAM, SAMPLES = ".program.ir", ".samples.npz"  # in place of .json
 ABOVE = b',\n  "sha256_of_above"'
-MEMBERS = ["certificate", "target", "tool", "model", "data", "settings", "output", "program", "samples", "inputs", "outputs", "regions", "checks",
+MEMBERS = ["certificate", "target", "tool", "model", "data", "settings", "output", "program", "samples", "inputs", "outputs", "regions", "kernels", "checks",
            "not_checked", "ranges", "map", "sha256_of_above"]
-
-
+OPTIONAL = ("data", "kernels")
 SAMPLED = ("command streams executed beside their TOSA programs", "drawn inputs for a second program")
 
 
@@ -47,8 +46,7 @@ def held(data: bytes, said: dict, what: str) -> bytes:
 def record_of(data: bytes) -> dict:
     record = json.loads(data)
     require(isinstance(record, dict) and record.get("certificate") == FORMAT, "not a certificate that is known here")
-    require([m for m in MEMBERS if m in record or m != "data"] == [m for m in MEMBERS if m in record], "the certificate lacks a member")
-    require(list(record) == [m for m in MEMBERS if m in record], "the certificate has other members")
+    require(list(record) == [m for m in MEMBERS if m in record or m not in OPTIONAL], "the certificate has other members")
     end = data.rfind(ABOVE)
     require(sha256(data[:end]) == record["sha256_of_above"], "the certificate was changed")
     return record
@@ -179,6 +177,8 @@ def check_file(data: bytes, beside: Beside, judged: dict) -> list[str]:
     regions, seen = regions_of(data)
     judged["looked_at"] = seen
     said = beside.record["regions"]
+    kernels = {row["name"]: row["calls"] for row in beside.record.get("kernels", [])}
+    require(seen.get("kernels", {}) == kernels, "the file calls other kernels than the certificate says")
     if not regions:
         judged["not_checked"] = "the file has no command stream that is read here"
         return []

@@ -91,7 +91,10 @@ class Memory:
     def load(self, pre, H, W, C):
         q = self.prec(pre)
         if self.u85 and q["store"] == CHAINED:
-            return self.chain[self.region(pre)][:H, :W, :C]
+            val, kind = self.chain[self.region(pre)]
+            if kind != (q["signed"], q["size"]):
+                self.faults.append(pre + " reads a chained result as another type than it has")
+            return val[:H, :W, :C]
         at = self.places(pre, "r", (H, W, C), q)
         if q["fmt"] == BRICKS and any(self.A(f"{pre}_BASE{i}") % 16 for i in range(4)):
             self.faults.append(pre + " NHCWB16 base not 16-aligned")
@@ -112,7 +115,7 @@ class Memory:
         q = self.prec("OFM")
         self.last = int(val.ravel()[-1])
         if self.u85 and q["store"] == CHAINED:
-            self.chain[self.region("OFM")] = val
+            self.chain[self.region("OFM")] = val, (q["signed"], q["size"])
             return
         if self.u85 and q["store"] == NOWHERE:
             return
