@@ -138,7 +138,7 @@ judges)
     python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     mkdir -p build/peers
     environment $dir 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.2.0 ai_ml_sdk_model_converter==0.11.0 \
-        ai_ml_emulation_layer_for_vulkan==0.11.0 ai-ml-sdk-vgf-library==0.11.0
+        ai_ml_emulation_layer_for_vulkan==0.11.0 ai-ml-sdk-vgf-library==0.11.0 jsonschema
     $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0 vgf-adapter-model-explorer==0.5.1
     touch $dir/.done-vgf-0.11
     echo "setup: judges ready in $dir"

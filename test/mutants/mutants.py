@@ -126,6 +126,9 @@ def main() -> int:
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
     trial = Trial(build, bench, reach, bool(args.deep))
+    for k, row in enumerate(rows):
+        if row["is"] == "not reached":
+            rows[k] = row_of(trial, drawn[k], 1)
     for place in drawn if args.deep else drawn[len(rows):]:
         tried = sum(r["is"] not in ("does not compile", "equal code") for r in rows)
         if tried >= args.count:

@@ -2,7 +2,7 @@
 """reach.py -- which tests come by a place: each runs once on a compiler that notes the blocks that ran (reach.c).
 
 A block is known by the line that it begins on.  A place is reached by a test that reached the last known block at or before it in its
-function; outside of functions (tables) by every test that ran anything of its file.
+function, or else the first; outside of functions (tables) by every test that ran anything of its file.
 """
 from __future__ import annotations
 
@@ -41,15 +41,14 @@ class Reach:
 
     def of(self, place: Place, line: int) -> list[int]:
         """Numbers of tests, the quickest first."""
-        name, text = str(place.path.relative_to(TOP)), place.path.read_text()[:place.at]
-        opens, closes = text.rfind("\n{"), text.rfind("\n}")
+        name, text = str(place.path.relative_to(TOP)), place.path.read_text()
+        opens, closes = text.rfind("\n{", 0, place.at), text.rfind("\n}", 0, place.at)
         known = self.lines.get(name, [])
-        if opens < closes:
-            found = set().union(*(self.by_line[name, at] for at in known))
-        else:
-            at = bisect.bisect_right(known, line) - 1
-            inside = at >= 0 and known[at] >= text.count("\n", 0, opens)
-            found = self.by_line[name, known[at]] if inside else set()
+        if opens > closes:  # from the blank line before the function's head to its end
+            first, last = (text.count("\n", 0, at) + 1 for at in (text.rfind("\n\n", 0, opens), text.find("\n}", opens)))
+            known = [at for at in known if first < at <= last]
+            known = known[max(bisect.bisect_right(known, line) - 1, 0):][:1]
+        found = set().union(*(self.by_line[name, at] for at in known))
         return sorted(found, key=lambda k: (self.seconds[k], k))
 
 
