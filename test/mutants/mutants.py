@@ -18,6 +18,8 @@ The nets (nets.py), all of them parts of `make check`:
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
+    table      every operator of the table, in every type, for every target
+    models     400 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
 Of a net at most MOST tests are tried, drawn by the mutant; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
@@ -39,7 +41,7 @@ from places import Mutant, places
 from reach import Reach
 
 ALL = 12
-MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 8, "operators": 8, "bytes": 4, "check": 3}
+MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 8, "operators": 8, "bytes": 4, "check": 3, "models": 12, "table": 1}
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
 
@@ -114,6 +116,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="of files whose names contain this")
+    parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
@@ -127,8 +130,10 @@ def main() -> int:
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
     trial = Trial(build, bench, reach, bool(args.deep))
     for k, row in enumerate(rows):
-        if row["is"] == "not reached":
+        if row["is"] in args.again:
             rows[k] = row_of(trial, drawn[k], 1)
+            print(f"again: {rows[k]['is']}: {', '.join(rows[k]['by'].values())}: {row['mutant']}", flush=True)
+            kept.write_text(json.dumps(rows, indent=1))
     for place in drawn if args.deep else drawn[len(rows):]:
         tried = sum(r["is"] not in ("does not compile", "equal code") for r in rows)
         if tried >= args.count:

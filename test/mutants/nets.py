@@ -28,6 +28,7 @@ FILES = [("ethos-u85-256", "model.pte", []), ("ethos-u55-128", "model.tflite", [
 MODELS = [(DIGITS / "model.pt2", DIGITS / "calib.npz", "ethos-u55-128"), (SPOTTER / "stream.pt2", SPOTTER / "frames.npy", "ethos-u65-512"),
           (LSTM / "stream.pt2", LSTM / "samples.npy", "ethos-u85-256")]
 LONGEST = 900
+MODELS_EACH, MODELS_TIMES = 10, 40
 
 
 class Test(NamedTuple):
@@ -129,6 +130,22 @@ def checked(model: Path, calib: Path, target: str) -> Test:
     return Test("check", f"{model.parent.name} {target}", "tosac", says)
 
 
+def last_line(bench: Bench, *words) -> str:
+    code, said = bench.run(*words, "-j", 1, "--known", TOP / "test" / "models" / "known.txt", "--found", bench.work / "found")
+    return f"{code} {said.splitlines()[-1:]}"
+
+
+def table() -> Test:
+    """Every operator of the table in every type, for every target."""
+    return Test("table", "all", "models", lambda bench, program: {"table": last_line(bench, program, "--table", TOP / "test" / "golden" / "lower")})
+
+
+def models(first: int) -> Test:
+    """Random models: for every target, every step checked, files written, read back and run."""
+    return Test("models", f"{first}..{first + MODELS_EACH - 1}", "models",
+                lambda bench, program: {"models": last_line(bench, program, "--count", MODELS_EACH, "--seed", first)})
+
+
 def all_tests(build: Path, cases: Path) -> list[Test]:
     """Those of which the build has the program."""
     suite = sorted(p for p in (cases / "suites" / "public").iterdir() if p.is_dir() and not SKIPPED.search(p.name))
@@ -137,4 +154,5 @@ def all_tests(build: Path, cases: Path) -> list[Test]:
     return [*map(golden, sorted((TOP / "test" / "golden").rglob("*.ir"))),
             *(graph(file, machine) for file in sorted((TOP / "test" / "codegen").glob("*.ir")) for machine in ENDS),
             *(stream(case, MACHINES[k % len(MACHINES)]) for k, case in enumerate(suite[::EVERY])),
-            *map(unit, units), *map(operator, operators), *(same_bytes(*f) for f in FILES), *(checked(*m) for m in MODELS)]
+            *map(unit, units), *map(operator, operators), *(same_bytes(*f) for f in FILES), *(checked(*m) for m in MODELS),
+            table(), *(models(first) for first in range(1, 1 + MODELS_EACH * MODELS_TIMES, MODELS_EACH))]

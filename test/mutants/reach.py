@@ -23,11 +23,12 @@ OPTIONS = ("-O0", "-g1", "-fsanitize-coverage=trace-pc")
 
 class Reach:
     def __init__(self, build: Build, bench: Bench, tests: list[Test], kept: Path):
-        """kept: what was found before, where it is of the same tests."""
+        """kept: what was found of tests before."""
         self.tests = tests
         found = json.loads(kept.read_text()) if kept.exists() else {}
-        if list(found) != [key(t) for t in tests]:
-            found = measured(build, bench, tests)
+        new = [t for t in tests if key(t) not in found]
+        if new:
+            found |= measured(build, bench, new)
             kept.write_text(json.dumps(found))
         self.said = [found[key(t)]["said"] for t in tests]
         self.seconds = [found[key(t)]["seconds"] for t in tests]
@@ -62,7 +63,8 @@ def measured(build: Build, bench: Bench, tests: list[Test]) -> dict:
     objects = []
     for number, path in enumerate(sorted(p for p in build.commands if p.is_relative_to(TOP / "src" / "lower") or p.is_relative_to(TOP / "src" / "codegen"))):
         objects.append(folder / f"{number}.o")
-        assert build.compile(path, path, objects[-1], *OPTIONS), path
+        if not objects[-1].exists():
+            assert build.compile(path, path, objects[-1], *OPTIONS), path
     objects.append(folder / "reach.o")
     subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-c", TOP / "test" / "mutants" / "reach.c", "-o", objects[-1]], check=True)
     found, programs = {}, {}
