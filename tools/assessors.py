@@ -20,7 +20,7 @@ def rows(pattern: str, *files: str) -> int:
 
 
 def table() -> str:
-    how = Counter(re.findall(r'"(z3|exhaustive|measured)", ?\w*', (TOP / "test" / "proofs" / "lemmas.py").read_text().split("LEMMAS = [")[1]))
+    how = Counter(re.findall(r'"(z3|exhaustive)",\s*\w*', (TOP / "test" / "proofs" / "lemmas.py").read_text().split("LEMMAS = [")[1]))
     counts = [
         ("passes and stages, the graph verified after each", rows(r"^(?:PASS|STAGE)\(", "src/*/*_pass.def")),
         ("lowering rules, each with cases of what it writes", rows(r"^\w+\( ", "src/lower/lower.def")),
@@ -28,7 +28,7 @@ def table() -> str:
         ("programs of unit tests", len(list((TOP / "test" / "unit").glob("*.c")))),
         ("lemmas of integer rewrites decided by trying every code", how["exhaustive"]),
         ("lemmas decided by z3", how["z3"]),
-        ("lemmas held to samples only", how["measured"]),
+        ("functions of the compiler's C that lemmas are stated in, proved equal to them by z3", len(re.findall(r"^    (?:\*\()?Kernel\(", (TOP / "test" / "proofs" / "kernels.py").read_text(), re.M))),
         ("lines of tosac_check, Python, which shares no code with the compiler", lines("check/tosac_check/*.py")),
         ("harnesses that feed any bytes to the doors of the program", len(list((TOP / "fuzz").glob("fuzz_*.c")) or list((TOP / "fuzz").glob("*.c")))),
     ]

@@ -9,7 +9,7 @@
 #            there already.  No torch.
 #   tosa11   the reference model of TOSA 1.1 under build/peers/tosa11; TOSAC_TOSA11 names an environment that is there
 #   micro    TensorFlow Lite Micro and LiteRT's schema under build/peers/micro; TOSAC_MICRO names an environment that is there
-#   proofs   z3, which decides the lemmas of test/proofs, under build/peers/proofs; TOSAC_PROOFS names an environment that is there
+#   proofs   z3, which decides the lemmas of test/proofs, and a parser of C, under build/peers/proofs; TOSAC_PROOFS names an environment that is there
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
 #   cortexm  a compiler for bare Cortex-M cores, and QEMU's boards with them
@@ -138,7 +138,7 @@ judges)
     python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     mkdir -p build/peers
     environment $dir 'numpy>=2' ml_dtypes==0.5.1 tosa-tools==2026.5.0 ethos-u-vela==5.2.0 ai_ml_sdk_model_converter==0.11.0 \
-        ai_ml_emulation_layer_for_vulkan==0.11.0 ai-ml-sdk-vgf-library==0.11.0
+        ai_ml_emulation_layer_for_vulkan==0.11.0 ai-ml-sdk-vgf-library==0.11.0 jsonschema
     $dir/bin/pip install -q --no-deps ai-ml-sdk-scenario-runner==0.11.0 vgf-adapter-model-explorer==0.5.1
     touch $dir/.done-vgf-0.11
     echo "setup: judges ready in $dir"
@@ -155,11 +155,11 @@ micro)
 proofs)
     [ -z "${TOSAC_PROOFS:-}" ] || exit 0
     dir=build/peers/proofs
-    [ ! -e $dir/.done-5.4.0 ] || exit 0
+    [ ! -e $dir/.done-2 ] || exit 0
     python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
     mkdir -p build/peers
-    environment $dir z3-solver==5.4.0.0
-    touch $dir/.done-5.4.0
+    environment $dir z3-solver==5.4.0.0 pycparser==2.22
+    touch $dir/.done-2
     ;;
 *)
     echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site]" >&2

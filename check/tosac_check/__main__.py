@@ -50,6 +50,8 @@ def words_of(report: dict) -> str:
     parts = [f"{len(report['faults'])} faults"]
     if report.get("samples"):
         parts.append(f"{report['elements']} elements on {report['samples']} samples as the certificate has them")
+    if report.get("table_entries"):
+        parts.append(f"{report['table_entries_read']} of {report['table_entries']} entries of tables were read")
     parts.append(report.get("not_checked") or report.get("numbers") or ("executed" if report.get("operations") else "no stream was executed"))
     return "; ".join(parts)
 

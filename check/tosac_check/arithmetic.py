@@ -7,6 +7,7 @@ import numpy as np
 
 
 def O(a):
+    """An array of Python's integers, which do not overflow."""
     return a.astype(object) if isinstance(a, np.ndarray) else a
 
 
@@ -14,53 +15,53 @@ def vmap(f, *a):
     return np.vectorize(f, otypes=[object])(*a)
 
 
-def scale1(v, mul, sh, mode, dbl=0):
-    """one value; mode: 0 double symmetric 1 natural 2 double asymmetric 3 symmetric 4 to zero 5 to lower"""
-    p = v * mul
-    if sh == 0:
+def chosen(holds, yes, no):
+    """np.where of single numbers."""
+    return yes if holds else no
+
+
+#: What is added before a shift to the right by n > 0, in U85's codes: half = 2^(n-1), D = n > 31 - k ? 2^(30-k) : 0
+ROUNDINGS = {
+    0: lambda half, D, down, _, pick: half + pick(down, -D, D),  # double
+    1: lambda half, D, down, _, pick: half,  # natural
+    2: lambda half, D, down, _, pick: half + D,  # double up
+    3: lambda half, D, down, _, pick: half - down,  # symmetric
+    4: lambda half, D, _, below, pick: pick(below, 2 * half - 1, 0),  # to zero
+    5: lambda half, D, down, _, pick: 0 * half,  # down
+}
+ROUNDINGS55 = {0: 0, 1: 4, 2: 1}  # U55's codes in U85's
+TOP = 1 << 31
+
+
+def scale1(v, factor, shift, mode, k=0):
+    """v * factor / 2^shift, of one number."""
+    p = v * factor
+    if shift == 0:
         return p
-    r = 1 << (sh - 1)
-    D = 1 << (30 - dbl) if sh > 31 - dbl else 0
-    if mode == 0:
-        r += D if v >= 0 else -D
-    elif mode == 2:
-        r += D
-    elif mode == 3:
-        r -= v < 0
-    elif mode == 4:
-        r = 0 if p >= 0 else (1 << sh) - 1
-    elif mode == 5:
-        r = 0
-    return (p + r) >> sh
+    D = 1 << 30 - k if shift > 31 - k else 0
+    return p + ROUNDINGS[mode](1 << shift - 1, D, v < 0, p < 0, chosen) >> shift
 
 
-def scale(a, mul, sh, mode, dbl=0):
-    if mul == 1 and sh == 0:
+def scale_each(a, factor, shift, mode, k=0):
+    """The same of int64 whose products fit; factors and shifts by element."""
+    p = a * factor
+    half = np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)
+    D = np.where(shift > 31 - k, 1 << 30 - k, 0)
+    add = ROUNDINGS[mode](half, D, a < 0, p < 0, np.where)
+    return np.where(shift > 0, p + add >> shift, p)
+
+
+def fits(a, factor, shift) -> bool:
+    """Whether all of it stays within int64."""
+    return bool(a.size) and max(abs(int(a.max())), abs(int(a.min()))) < 1 << 30 and factor < TOP and shift < 62
+
+
+def scale(a, factor, shift, mode, k=0):
+    if factor == 1 and shift == 0:
         return a
-    if (
-        a.size
-        and max(abs(int(a.max())), abs(int(a.min()))) < (1 << 30)
-        and mul < (1 << 31)
-        and sh < 62
-    ):
-        a = a.astype(np.int64)
-        p = a * np.int64(mul)
-        if sh == 0:
-            return p
-        r = np.full(a.shape, 1 << (sh - 1), np.int64)
-        D = 1 << (30 - dbl) if sh > 31 - dbl else 0
-        if mode == 0:
-            r += np.where(a >= 0, D, -D)
-        elif mode == 2:
-            r += D
-        elif mode == 3:
-            r -= a < 0
-        elif mode == 4:
-            r = np.where(p >= 0, 0, (1 << sh) - 1)
-        elif mode == 5:
-            r = np.zeros_like(p)
-        return (p + r) >> sh
-    return vmap(lambda v: scale1(int(v), mul, sh, mode, dbl), O(a))
+    if fits(a, factor, shift):
+        return scale_each(a.astype(np.int64), np.int64(factor), np.int64(shift), mode, k)
+    return vmap(lambda v: scale1(int(v), factor, shift, mode, k), O(a))
 
 
 def recip(a, n):
@@ -68,8 +69,8 @@ def recip(a, n):
         return a
     k = (n - 1).bit_length()
     m = (((1 << 30) + 1) << k) // n
-    sh = 30 + k
-    return (a * m + (1 << sh - 1)) >> sh
+    shift = 30 + k
+    return (a * m + (1 << shift - 1)) >> shift
 
 
 def recipv(acc, n):
@@ -96,11 +97,8 @@ def curve(v, tanh):
     v = np.asarray(v, dtype=np.int64)
     a = np.abs(v)
     i = np.minimum(a >> k, 255)
-    r = np.where(
-        i >= 255,
-        0xFFFF << 8 if tanh else 0x7FFF << 10,
-        (T[i] << k) + (a & (1 << k) - 1) * (T[i + 1] - T[i]),
-    )
+    end = 0xFFFF << 8 if tanh else 0x7FFF << 10
+    r = np.where(i >= 255, end, (T[i] << k) + (a & (1 << k) - 1) * (T[i + 1] - T[i]))
     if tanh:
         return np.where(v >= 0, r - (1 << 23) + 128, (1 << 23) - r + 127) >> 8
     return np.where(v >= 0, r + 512, (1 << 25) - r + 511) >> 10

@@ -20,10 +20,9 @@ from .typed_text import BYTES, Program, range_of, scale_of, type_of
 FORMAT = 1
 PROGRAM, SAMPLES = ".program.ir", ".samples.npz"  # in place of .json
 ABOVE = b',\n  "sha256_of_above"'
-MEMBERS = ["certificate", "target", "tool", "model", "data", "settings", "output", "program", "samples", "inputs", "outputs", "regions", "checks",
+MEMBERS = ["certificate", "target", "tool", "model", "data", "settings", "output", "program", "samples", "inputs", "outputs", "regions", "kernels", "checks",
            "not_checked", "ranges", "map", "sha256_of_above"]
-
-
+OPTIONAL = ("data", "kernels")
 SAMPLED = ("command streams executed beside their TOSA programs", "drawn inputs for a second program")
 
 
@@ -47,8 +46,7 @@ def held(data: bytes, said: dict, what: str) -> bytes:
 def record_of(data: bytes) -> dict:
     record = json.loads(data)
     require(isinstance(record, dict) and record.get("certificate") == FORMAT, "not a certificate that is known here")
-    require([m for m in MEMBERS if m in record or m != "data"] == [m for m in MEMBERS if m in record], "the certificate lacks a member")
-    require(list(record) == [m for m in MEMBERS if m in record], "the certificate has other members")
+    require(list(record) == [m for m in MEMBERS if m in record or m not in OPTIONAL], "the certificate has other members")
     end = data.rfind(ABOVE)
     require(sha256(data[:end]) == record["sha256_of_above"], "the certificate was changed")
     return record
@@ -157,30 +155,40 @@ def sized(program, said: dict) -> dict:
     return program
 
 
+def check_region(region: pte.Region, said: dict, beside: Beside, judged: dict) -> list[str]:
+    """Faults of one stream on its samples; what was seen is added to `judged`."""
+    check_borders(region, said)
+    program, faults, entries = sized(region.program, said), [], {}
+    for given, want in samples_of(beside, said["name"]) or [(None, None)]:
+        outcome: Outcome = execute(program, given, want)
+        faults += [f"{said['name']}: {fault}" for fault in outcome.faults]
+        judged["operations"] = sorted(set(judged.get("operations", [])) | outcome.operations)
+        judged["samples"] = judged.get("samples", 0) + (want is not None)
+        judged["elements"] = judged.get("elements", 0) + sum(a.size for a in want or [])
+        for table, read in outcome.entries_read.items():
+            entries[table] = entries.get(table, False) | read
+    judged["table_entries"] = judged.get("table_entries", 0) + sum(r.size for r in entries.values())
+    judged["table_entries_read"] = judged.get("table_entries_read", 0) + sum(int(r.sum()) for r in entries.values())
+    return faults
+
+
 def check_file(data: bytes, beside: Beside, judged: dict) -> list[str]:
     """Faults of one file that the certificate is of."""
     regions, seen = regions_of(data)
     judged["looked_at"] = seen
     said = beside.record["regions"]
+    kernels = {row["name"]: row["calls"] for row in beside.record.get("kernels", [])}
+    require(seen.get("kernels", {}) == kernels, "the file calls other kernels than the certificate says")
     if not regions:
         judged["not_checked"] = "the file has no command stream that is read here"
         return []
     require(len(said) <= len(regions), f"the file has {len(regions)} regions, the certificate {len(said)}")
-    faults, starts, commands = [], {}, 0
+    faults, starts = [], {}
     for region, row in zip(regions[len(regions) - len(said) :], said):
-        check_borders(region, row)
-        program = sized(region.program, row)
-        for given, want in samples_of(beside, row["name"]) or [(None, None)]:
-            outcome: Outcome = execute(program, given, want)
-            faults += [f"{row['name']}: {fault}" for fault in outcome.faults]
-            judged["operations"] = sorted(set(judged.get("operations", [])) | outcome.operations)
-            judged["samples"] = judged.get("samples", 0) + (want is not None)
-            judged["elements"] = judged.get("elements", 0) + sum(a.size for a in want or [])
-        places = operations_of(region.program)
-        starts[row["name"]] = set(places)
-        commands += len(places)
-    judged["map_rows"] = check_map(beside, starts)
-    check_claims(beside, commands)
+        faults += check_region(region, row, beside, judged)
+        starts[row["name"]] = operations_of(region.program)
+    judged["map_rows"] = check_map(beside, {name: set(words) for name, words in starts.items()})
+    check_claims(beside, sum(map(len, starts.values())))
     return faults
 
 

@@ -1,62 +1,127 @@
 # SPDX-License-Identifier: Apache-2.0
-"""elements.py -- elementwise operations, RESIZE, and DMA."""
+"""elements.py -- elementwise operations, RESIZE, and copies."""
 
 from __future__ import annotations
 
+from itertools import product
+from typing import NamedTuple
+
 import numpy as np
 
-from .arithmetic import O, scale, scale1, vmap
+from .arithmetic import O, ROUNDINGS55, TOP, scale, scale1, vmap
+from .registers import NOWHERE, field
 from .stream import EW, sx
 from .windows import Windows
 
+UNARY = ("ABS", "CLZ", "NOT", "LRELU")
+ONLY_U85 = ("LSR", "DIV", "AND", "OR", "XOR", "NOT", "AND_NOT", "CMP_EQ", "CMP_NE", "CMP_GE", "CMP_GT", "LRELU")
+SCALED55 = ("ADD", "SUB", "MUL", "ABS")
+OPERAND_SCALE = {"IFM": "IFM_SCALE|OPA_SCALE", "IFM2": "IFM2_SCALE|OPB_SCALE"}
+ALONG = {"H": 1, "W": 2, "C": 4}  # bits of BROADCAST
 
-UNARY55 = ("ABS", "CLZ", "LRELU")
-ROUNDINGS55 = {0: 0, 1: 4, 2: 1}
-FUNCTIONS55 = {
+
+class How(NamedTuple):
+    rounding: int
+    bytes: int  # of an operand
+
+
+def quotient(x, y):
+    """To zero; 0 where the divisor is."""
+    return (abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)) if y else 0
+
+
+def each(f):
+    """Of two numbers of Python."""
+    return lambda a, b, how: vmap(lambda x, y: f(int(x), int(y), how), O(a), O(b))
+
+
+#: results before the output stage
+FUNCTIONS = {
     "ADD": lambda a, b, how: a + b,
     "SUB": lambda a, b, how: a - b,
-    "MUL": lambda a, b, how: a * b,
+    "MUL": lambda a, b, how: O(a) * O(b) if how.bytes == 4 else a * b,
     "MIN": lambda a, b, how: np.minimum(a, b),
     "MAX": lambda a, b, how: np.maximum(a, b),
     "ABS": lambda a, b, how: np.abs(a),
     "CLZ": lambda a, b, how: vmap(lambda x: 32 - (int(x) & 0xFFFFFFFF).bit_length(), a),
-    "SHL": lambda a, b, how: vmap(lambda x, y: sx(int(x) << min(int(y), 63), 32), O(a), O(b)),
-    "SHR": lambda a, b, how: vmap(lambda x, y: scale1(int(x), 1, min(int(y), 63), how), O(a), O(b)),
+    "SHL": each(lambda x, y, how: sx(x << min(y, 63), 32)),
+    "SHR": each(lambda x, y, how: scale1(x, 1, min(y, 63), how.rounding)),
+    "LSR": each(lambda x, y, how: (x & (1 << 8 * how.bytes) - 1) >> min(y, 63)),
+    "DIV": each(lambda x, y, how: quotient(x, y)),
+    "AND": lambda a, b, how: a & b,
+    "OR": lambda a, b, how: a | b,
+    "XOR": lambda a, b, how: a ^ b,
+    "NOT": lambda a, b, how: ~a,
+    "AND_NOT": lambda a, b, how: a & ~b,
+    "CMP_EQ": lambda a, b, how: -(a == b).astype(np.int64),
+    "CMP_NE": lambda a, b, how: -(a != b).astype(np.int64),
+    "CMP_GE": lambda a, b, how: -(a >= b).astype(np.int64),
+    "CMP_GT": lambda a, b, how: -(a > b).astype(np.int64),
 }
 
 
 class Elements(Windows):
-    def operand(self, pre, bc, H, W, C):
-        q = self.prec(pre)
-        if bc & 8 or q["store"] == 3:
-            v = sx(self.r.get("OP_SCALAR", (0, 0))[1], 32)
-            if not q["signed"]:
-                v &= (1 << 8 * q["size"]) - 1
-            x = np.full((1, 1, 1), v, np.int64)
-        else:
-            x = self.load(pre, 1 if bc & 1 else H, 1 if bc & 2 else W, 1 if bc & 4 else C)
-        return np.broadcast_to(x, (H, W, C)).astype(np.int64) - sx(self.R(pre + "_ZERO_POINT"), 16)
+    def broadcast(self, pre, how, shape):
+        """An operand in the result's shape: some of its axes are repeated."""
+        own = [1 if how & bit else n for bit, n in zip(ALONG.values(), shape)]
+        return np.broadcast_to(self.load(pre, *own), shape)
 
-    def second55(self, H, W, C):
-        """The second operand: a number, or a map that is repeated along some axes."""
-        bc, q = self.R("IFM2_BROADCAST"), self.prec("IFM2")
-        if bc >> 7 & 1:
-            number = self.R("IFM2_SCALAR")
-            b = np.full((H, W, C), sx(number, 16) if q["signed"] else number, np.int64)
+    def number(self, word, q, shape):
+        return np.full(shape, word, np.int64) if q["signed"] else np.full(shape, word & (1 << 8 * q["size"]) - 1, np.int64)
+
+    def op_ew(self, p):
+        mode = EW[p & 63]
+        self.kinds.add("EW_" + mode)
+        bytes_ = self.prec("IFM")["size"]
+        product_ = 1 if mode == "MUL" and bytes_ == 4 else None  # a 32-bit product takes the multiplier's place
+        if self.u85:
+            v, scaled = self.element85(mode, self.ofm_dims(), bytes_), mode != "SHR"
         else:
-            b = self.load("IFM2", 1 if bc & 1 else H, 1 if bc >> 1 & 1 else W, 1 if bc >> 2 & 1 else C)
-            b = np.broadcast_to(b, (H, W, C))
-        return b - sx(self.R("IFM2_ZERO_POINT"), 16)
+            v, scaled = self.element55(mode, self.ofm_dims(), bytes_), mode in SCALED55
+        self.store(self.finish(v, mul=product_, do_scale=scaled))
+
+    # U85 -------------------------------------------------------------------------
+    def operand85(self, pre, shape):
+        how, q = self.R(pre + "_BROADCAST"), self.prec(pre)
+        if how & 8 or q["store"] == NOWHERE:
+            x = self.number(sx(self.r.get("OP_SCALAR", (0, 0))[1], 32), q, shape)
+        else:
+            x = self.broadcast(pre, how, shape)
+        return x.astype(np.int64) - self.zero(pre)
+
+    def scaled85(self, pre, x):
+        p, d = self.r.get(OPERAND_SCALE[pre], (0, 1))
+        return scale(x, d & TOP - 1, field(p, 0, 6), field(p, 13, 1), field(p, 6, 5))
+
+    def element85(self, mode, shape, bytes_):
+        x = self.operand85("IFM", shape)
+        a = self.scaled85("IFM", x)
+        if mode == "LRELU":
+            p, d = self.r.get(OPERAND_SCALE["IFM2"], (0, 1))
+            return np.where(x >= 0, a, scale(x, d & TOP - 1, field(p, 0, 6), field(p, 13, 1)))
+        b = None if mode in UNARY else self.scaled85("IFM2", self.operand85("IFM2", shape))
+        return FUNCTIONS[mode](a, b, How(field(self.r.get("OFM_SCALE", (0, 1))[0], 13, 3), bytes_))
+
+    # U55, U65 --------------------------------------------------------------------
+    def second55(self, shape):
+        """The second operand: a number, or a map that is repeated along some axes."""
+        how, q = self.R("IFM2_BROADCAST"), self.prec("IFM2")
+        if how >> 7 & 1:
+            number = self.R("IFM2_SCALAR")
+            b = np.full(shape, sx(number, 16) if q["signed"] else number, np.int64)
+        else:
+            b = self.broadcast("IFM2", how, shape)
+        return b - self.zero("IFM2")
 
     def scaled55(self, a, b):
         """Operands of a sum in one scale: by two factors, or one of them by its factor and the other by a shift."""
         q = self.prec("IFM")
-        shift, factor = self.r.get("IFM_SCALE|OPA_SCALE", (0, 1))
-        _, other = self.r.get("IFM2_SCALE|OPB_SCALE", (0, 1))
+        shift, factor = self.r.get(OPERAND_SCALE["IFM"], (0, 1))
+        _, other = self.r.get(OPERAND_SCALE["IFM2"], (0, 1))
         more, how = 19 if q["size"] == 1 else 14, ROUNDINGS55[q["rnd55"]]
-        self.kinds.add("EWSCALE%d" % q["mode"])
+        self.kinds.add(f"EWSCALE{q['mode']}")
         if q["mode"] and not shift & 63 and factor < 1 << 15:
-            self.faults.append("ADD/SUB: 32-bit operand scaling with two integer factors (%d, %d)" % (factor, other))
+            self.faults.append(f"ADD/SUB: 32-bit operand scaling with two integer factors ({factor}, {other})")
         if q["mode"] == 0:
             return a * (factor & 0xFFFF), b * (other & 0xFFFF)
         if q["mode"] == 1:
@@ -65,168 +130,83 @@ class Elements(Windows):
             return a << more, scale(b, factor, shift & 63, how, more + 1)
         return a, b
 
-    def op_ew55(self, mode, H, W, C):
-        q = self.prec("IFM")
-        a, b = self.load("IFM", H, W, C) - sx(self.R("IFM_ZERO_POINT"), 16), None
-        if mode not in UNARY55:
-            b = self.second55(H, W, C)
+    def element55(self, mode, shape, bytes_):
+        if mode in ONLY_U85:
+            raise NotImplementedError(mode)
+        a, b = self.load("IFM", *shape) - self.zero("IFM"), None
+        if mode not in UNARY:
+            b = self.second55(shape)
             if self.R("IFM2_BROADCAST") >> 6 & 1:
                 a, b = b, a  # operand order; OPA and OPB are the operands after it
             if mode in ("ADD", "SUB"):
                 a, b = self.scaled55(a, b)
-        how = ROUNDINGS55[self.prec("OFM")["rnd55"]]
-        if mode == "SHR" and how == 0:
+        rounding = self.prec("OFM")["rnd55"]
+        if mode == "SHR" and rounding == 0:
             self.faults.append("SHR with rounding mode 0")
-        if mode not in FUNCTIONS55:
-            raise NotImplementedError(mode)
-        v = FUNCTIONS55[mode](O(a) if mode == "MUL" and q["size"] == 4 else a, O(b) if mode == "MUL" and q["size"] == 4 else b, how)
-        product = 1 if mode == "MUL" and q["size"] == 4 else None  # a 32-bit product takes the multiplier's place
-        self.store(self.finish(v, mul=product, do_scale=mode in ("ADD", "SUB", "MUL", "ABS")))
+        return FUNCTIONS[mode](a, b, How(ROUNDINGS55[rounding], bytes_))
 
-    def op_ew(self, p):
-        mode = EW[p & 63]
-        self.kinds.add("EW_" + mode)
-        H, W, C = self.ofm_dims()
-        if not self.u85:
-            return self.op_ew55(mode, H, W, C)
-        a = self.operand("IFM", self.R("IFM_BROADCAST"), H, W, C)
-        unary = mode in ("ABS", "CLZ", "NOT", "LRELU")
-        size = self.prec("IFM")["size"]
-        ip, im = self.r.get("IFM_SCALE|OPA_SCALE", (0, 1))
-        jp, jm = self.r.get("IFM2_SCALE|OPB_SCALE", (0, 1))
-        a = scale(a, im & 0x7FFFFFFF, ip & 63, ip >> 13 & 1, ip >> 6 & 31)
-        if not unary:
-            b = self.operand("IFM2", self.R("IFM2_BROADCAST"), H, W, C)
-            b = scale(b, jm & 0x7FFFFFFF, jp & 63, jp >> 13 & 1, jp >> 6 & 31)
-        rm = self.r.get("OFM_SCALE", (0, 1))[0] >> 13 & 7
-        w32 = lambda v: ((np.asarray(v, dtype=np.int64) + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
-        if mode == "ADD":
-            v = a + b
-        elif mode == "SUB":
-            v = a - b
-        elif mode == "MUL":
-            v = O(a) * O(b) if size == 4 else a * b
-        elif mode == "MIN":
-            v = np.minimum(a, b)
-        elif mode == "MAX":
-            v = np.maximum(a, b)
-        elif mode == "ABS":
-            v = np.abs(a)
-        elif mode == "CLZ":
-            v = vmap(lambda x: 32 - (int(x) & 0xFFFFFFFF).bit_length(), a)
-        elif mode == "SHL":
-            v = w32(
-                vmap(lambda x, y: int(x) << min(int(y), 63), O(a), O(b)).astype(object) & 0xFFFFFFFF
-            )
-        elif mode == "SHR":
-            v = vmap(lambda x, y: scale1(int(x), 1, min(int(y), 63), rm), O(a), O(b))
-        elif mode == "LSR":
-            v = vmap(lambda x, y: (int(x) & ((1 << 8 * size) - 1)) >> min(int(y), 63), O(a), O(b))
-        elif mode == "DIV":
-            v = vmap(
-                lambda x, y: (
-                    (abs(int(x)) // abs(int(y)) * (1 if (x < 0) == (y < 0) else -1)) if y else 0
-                ),
-                O(a),
-                O(b),
-            )
-        elif mode == "AND":
-            v = a & b
-        elif mode == "OR":
-            v = a | b
-        elif mode == "XOR":
-            v = a ^ b
-        elif mode == "NOT":
-            v = ~a
-        elif mode == "AND_NOT":
-            v = a & ~b
-        elif mode == "CMP_EQ":
-            v = -(a == b).astype(np.int64)
-        elif mode == "CMP_NE":
-            v = -(a != b).astype(np.int64)
-        elif mode == "CMP_GE":
-            v = -(a >= b).astype(np.int64)
-        elif mode == "CMP_GT":
-            v = -(a > b).astype(np.int64)
-        elif mode == "LRELU":
-            x = self.operand("IFM", self.R("IFM_BROADCAST"), H, W, C)
-            v = np.where(x >= 0, a, scale(x, jm & 0x7FFFFFFF, jp & 63, jp >> 13 & 1))
-        self.store(
-            self.finish(
-                v, mul=1 if mode == "MUL" and size == 4 else None, do_scale=mode not in ("SHR",)
-            )
-        )
-
+    # copies ----------------------------------------------------------------------
     def op_dma(self):
-        sr, dr = self.R("DMA0_SRC_REGION"), self.R("DMA0_DST_REGION")
-        src = self.lut if sr >> 8 & 1 else self.mem[sr & 7]
-        dst = self.lut if dr >> 8 & 1 else self.mem[dr & 7]
-        sm = sr >> 9 & 3
-        n = self.A("DMA0_LEN")
-        s0, d0 = self.A("DMA0_SRC"), self.A("DMA0_DST")
-        self.kinds.add("DMA%d" % (sm + 1))
-        si, di = sr >> 11 & 1, dr >> 11 & 1
-        if not self.u85 and sm:
+        """Rows of planes; a row is where its number says, or where a list of indices says."""
+        modes = {side: self.R(f"DMA0_{side}_REGION") for side in ("SRC", "DST")}
+        kind = field(modes["SRC"], 9, 2)
+        indexed = {side: field(mode, 11, 1) for side, mode in modes.items()}
+        self.kinds.add(f"DMA{kind + 1}")
+        if not self.u85 and kind:
             raise NotImplementedError("2D/3D DMA on U55/U65")
-        z0 = self.R("DMA0_SIZE0", 1) if sm >= 1 or si or di else 1
-        z1 = self.R("DMA0_SIZE1", 1) if sm >= 2 else 1
-        ss0, ss1 = self.SA("DMA0_SRC_STRIDE0|SKIP0"), self.SA("DMA0_SRC_STRIDE1|SKIP1")
-        ds0, ds1 = self.SA("DMA0_DST_STRIDE0"), self.SA("DMA0_DST_STRIDE1")
-        if si or di:
+        if any(indexed.values()):
             self.kinds.add("DMA_INDEXED")
-        for j in range(z1):
-            for i in range(z0):
-                k = None
-                if si or di:
-                    ib = self.A("DMA0_IDX") + 4 * i + j * (4 * z0 + self.A("DMA0_IDX_SKIP1"))
-                    k = int.from_bytes(
-                        self.mem[self.R("DMA0_IDX_REGION") & 7][ib : ib + 4], "little", signed=True
-                    )
-                    if not 0 <= k <= self.r["DMA0_IDX_MAX"][1]:
-                        raise IndexError("DMA index %d" % k)
-                a = s0 + j * ss1 + (k if si else i) * ss0
-                b = d0 + j * ds1 + (k if di else i) * ds0
-                if a < 0 or a + n > len(src) or b < 0 or b + n > len(dst):
-                    raise IndexError(
-                        "DMA out of region: src %d dst %d len %d of %d, %d"
-                        % (a, b, n, len(src), len(dst))
-                    )
-                dst[b : b + n] = src[a : a + n]
-                if not dr >> 8 & 1:
-                    self.known[dr & 7][b : b + n] = (
-                        bytes(b"\1" * n) if sr >> 8 & 1 else self.known[sr & 7][a : a + n]
-                    )
-                self.cur.append(("lut" if sr >> 8 & 1 else sr & 7, a, a + n, "r"))
-                self.cur.append(("lut" if dr >> 8 & 1 else dr & 7, b, b + n, "w"))
+        rows = self.R("DMA0_SIZE0", 1) if kind >= 1 or any(indexed.values()) else 1
+        planes = self.R("DMA0_SIZE1", 1) if kind >= 2 else 1
+        strides = {"SRC": [self.SA(f"DMA0_SRC_STRIDE{i}|SKIP{i}") for i in (0, 1)], "DST": [self.SA(f"DMA0_DST_STRIDE{i}") for i in (0, 1)]}
+        for plane, row in product(range(planes), range(rows)):
+            found = self.index(plane, row, rows) if any(indexed.values()) else row
+            at = {side: self.A(f"DMA0_{side}") + plane * s[1] + (found if indexed[side] else row) * s[0] for side, s in strides.items()}
+            self.copy_row(modes, at, self.A("DMA0_LEN"))
+
+    def index(self, plane, row, rows):
+        at = self.A("DMA0_IDX") + 4 * row + plane * (4 * rows + self.A("DMA0_IDX_SKIP1"))
+        found = int.from_bytes(self.mem[self.R("DMA0_IDX_REGION") & 7][at : at + 4], "little", signed=True)
+        if not 0 <= found <= self.r["DMA0_IDX_MAX"][1]:
+            raise IndexError(f"DMA index {found}")
+        return found
+
+    def copy_row(self, modes, at, n):
+        side = {}
+        for name, how in (("SRC", "r"), ("DST", "w")):
+            region = "lut" if field(modes[name], 8, 1) else modes[name] & 7
+            side[name] = region, self.lut if region == "lut" else self.mem[region], at[name]
+            if at[name] < 0 or at[name] + n > len(side[name][1]):
+                raise IndexError(f"DMA out of region: {name} {at[name]}, {n} bytes of {len(side[name][1])}")
+            self.cur.append((region, at[name], at[name] + n, how))
+        (source, src, a), (to, dst, b) = side["SRC"], side["DST"]
+        dst[b : b + n] = src[a : a + n]
+        if to != "lut":
+            self.known[to][b : b + n] = b"\1" * n if source == "lut" else self.known[source][a : a + n]
+
+    # RESIZE ----------------------------------------------------------------------
+    def along(self, axis, n_out):
+        """Of each result: the element before it, and how far it is towards the next, in parts of how many."""
+        parts = self.R(f"RESIZE_{axis}_SCALE_N_M1") + 1
+        offset = sx(self.R("RESIZE_Y_OFFSET|AB_START" if axis == "Y" else "RESIZE_X_OFFSET"), 12)
+        high, low = self.r[f"RESIZE_{axis}_STEP"]
+        step = (high & 15) * parts + (low & 0x7FF)
+        return [divmod(i * step + offset, parts) for i in range(n_out)], parts
 
     def op_resize(self, p):
-        self.kinds.add("RESIZE_%d" % (p & 3))
+        self.kinds.add(f"RESIZE_{p & 3}")
         OH, OW, C = self.ofm_dims()
         kh, kw = self.R("KERNEL_HEIGHT_M1") + 1, self.R("KERNEL_WIDTH_M1") + 1
-        x = self.load("IFM", kh, kw, C) - sx(self.R("IFM_ZERO_POINT"), 16)
-        ny, nx = self.R("RESIZE_Y_SCALE_N_M1") + 1, self.R("RESIZE_X_SCALE_N_M1") + 1
-        oy, ox = sx(self.R("RESIZE_Y_OFFSET|AB_START"), 12), sx(self.R("RESIZE_X_OFFSET"), 12)
-
-        def st(n, nn):
-            p_, d_ = self.r[n]
-            return (p_ & 15) * nn + (d_ & 0x7FF)
-
-        dy, dx = st("RESIZE_Y_STEP", ny), st("RESIZE_X_STEP", nx)
+        x = self.load("IFM", kh, kw, C) - self.zero("IFM")
+        (rows, ny), (columns, nx) = self.along("Y", OH), self.along("X", OW)
+        at = lambda i, j: x[min(max(i, 0), kh - 1), min(max(j, 0), kw - 1)]
         out = np.zeros((OH, OW, C), object)
-        for y in range(OH):
-            iy, fy = divmod(y * dy + oy, ny)
-            for xx in range(OW):
-                ix, fx = divmod(xx * dx + ox, nx)
-                c = lambda v, n: min(max(v, 0), n - 1)
-                if p & 3 == 0:
-                    v = (
-                        x[c(iy, kh), c(ix, kw)] * (ny - fy) * (nx - fx)
-                        + x[c(iy, kh), c(ix + 1, kw)] * (ny - fy) * fx
-                        + x[c(iy + 1, kh), c(ix, kw)] * fy * (nx - fx)
-                        + x[c(iy + 1, kh), c(ix + 1, kw)] * fy * fx
-                    )
-                else:
-                    v = x[c(iy + (2 * fy >= ny), kh), c(ix + (2 * fx >= nx), kw)]
-                out[y, xx] = v
+        for (y, (i, fy)), (xx, (j, fx)) in product(enumerate(rows), enumerate(columns)):
+            if p & 3 == 0:
+                above = at(i, j) * (nx - fx) + at(i, j + 1) * fx
+                below = at(i + 1, j) * (nx - fx) + at(i + 1, j + 1) * fx
+                out[y, xx] = above * (ny - fy) + below * fy
+            else:
+                out[y, xx] = at(i + (2 * fy >= ny), j + (2 * fx >= nx))
         self.acc = None
         self.store(self.finish(out * 65536))

@@ -5,199 +5,143 @@ from __future__ import annotations
 
 import numpy as np
 
+from .registers import BRICKS, CHAINED, NOWHERE, U55, U85, machine, precision
 from .stream import parse_payload, sx
+
+CONSTANTS, SCRATCH, FAST = 0, 1, 2  # regions
+UNWRITTEN = {SCRATCH: b"\xa5", FAST: b"\x5a"}
+TURNS = {1: (1, 0, 2), 2: (0, 2, 1), 3: (1, 2, 0), 6: (2, 0, 1), 7: (2, 1, 0)}  # axes of a result, by OFM_PRECISION
+INTEGERS = {1: "u1", 2: "<u2", 4: "<u4", 8: "<u8"}
 
 
 class Memory:
     """The machine of a stream, its memories, and what was found wrong: faults."""
 
     def __init__(self, raw):
-        self.raw = raw
-        p = parse_payload(raw["cmd_data"])
-        self.p = p
-        self.stream = p["stream"]
-        self.product = p["config"] >> 28
-        self.u85 = self.product == 2
-        if self.u85:
-            self.macs = 1 << (p["config"] & 15)
-            self.cores = {128: 1, 256: 1, 512: 2, 1024: 4, 2048: 4}[self.macs]
-        else:
-            self.macs = 1 << (p["config"] & 15)
-            self.cores = 2 if self.macs == 512 else 1
-        if not self.u85:
-            self.ublk = {
-                32: (1, 1, 4),
-                64: (1, 1, 8),
-                128: (1, 2, 8),
-                256: (2, 2, 8),
-                512: (2, 2, 8),
-            }[self.macs]
+        payload = parse_payload(raw["cmd_data"])
+        self.stream = payload["stream"]
+        product, self.machine = machine(payload["config"])
+        self.u85, self.u55 = product == U85, product == U55
         self.r = {}
-        self.mem = {
-            0: bytearray(raw["weight_data"]),
-            1: bytearray(b"\xa5" * int(raw["scratch_size"])),
-            2: bytearray(b"\x5a" * int(raw["scratch_fast_size"])),
-        }
-        if int(raw["scratch_fast_size"]) == 0:
-            self.mem[2] = self.mem[1]
-        for k in ("input", "output"):  # separate regions for inputs and outputs
-            for sh, es, rg, of in zip(
-                *(raw[k + x] for x in ("_shape", "_elem_size", "_region", "_offset"))
-            ):
-                rg = int(rg)
-                need = int(np.prod(sh)) * int(es) + int(of)
-                if rg > 2 and len(self.mem.get(rg, b"")) < need:
-                    self.mem[rg] = bytearray(b"\x5a" * need)
+        self.mem = regions_of(raw)
         #: by region: 1 for every byte that holds a value; the model's constants do from the start
         self.known = {k: bytearray(len(v)) for k, v in self.mem.items()}
-        self.known[0] = bytearray(b"\1" * len(self.mem[0]))
-        if self.mem[2] is self.mem[1]:
-            self.known[2] = self.known[1]
-        self.lut = bytearray(2048 if self.u85 else 65536)
+        self.known[CONSTANTS] = bytearray(b"\1" * len(self.mem[CONSTANTS]))
+        if self.mem[FAST] is self.mem[SCRATCH]:
+            self.known[FAST] = self.known[SCRATCH]
+        self.lut = bytearray(self.machine.table_bytes)
         self.acc = None
         self.chain = {}
         self.kinds = set()
         self.wcache = {}
         self.faults = []
         self.warnings = []
-        self.cur = []
+        self.entries_read = {}  # of tables, by their bytes
+        self.cur = []  # what the operation at hand reads and writes
         self.okern = []
         self.odma = []
         self.group = None
-        self.maxdma = 4 if self.u85 else (2 if self.product == 1 else 1)
 
-    def R(self, n, d=0):
-        return self.r.get(n, (d, 0))[0]
+    # registers ---------------------------------------------------------------
+    def R(self, name, default=0):
+        return self.r.get(name, (default, 0))[0]
 
-    def S(self, n):
-        return sx(self.R(n), 16)
+    def A(self, name):
+        """An address of 40 bits."""
+        high, low = self.r.get(name, (0, 0))
+        return ((high & 0xFF) << 32) | low
 
-    def A(self, n):
-        p, d = self.r.get(n, (0, 0))
-        return ((p & 0xFF) << 32) | d
+    def SA(self, name):
+        return sx(self.A(name), 40)
 
-    def SA(self, n):
-        return sx(self.A(n), 40)
+    def zero(self, pre):
+        return sx(self.R(pre + "_ZERO_POINT"), 16)
 
-    # feature maps ------------------------------------------------------------
-    def addr(self, pre, H, W, C, es, nhcwb16):
-        b = [self.A(pre + "_BASE%d" % i) for i in range(4)]
-        h0, h1, w0 = (
-            self.R(pre + "_HEIGHT0_M1") + 1,
-            self.R(pre + "_HEIGHT1_M1") + 1,
-            self.R(pre + "_WIDTH0_M1") + 1,
-        )
-        sxx, sy, sc = (
-            self.SA(pre + "_STRIDE_X"),
-            self.SA(pre + "_STRIDE_Y"),
-            self.SA(pre + "_STRIDE_C"),
-        )
-        y = np.arange(H)[:, None, None]
-        x = np.arange(W)[None, :, None]
-        c = np.arange(C)[None, None, :]
-        right = x >= w0
-        hh = np.where(right, h1, h0)
-        low = y >= hh
-        base = np.where(right, np.where(low, b[3], b[1]), np.where(low, b[2], b[0]))
-        yy = np.where(low, y - hh, y)
-        xx = np.where(right, x - w0, x)
-        if nhcwb16:
-            return base + yy * sy + xx * (16 * es) + (c // 16) * sc + (c % 16) * es
-        return base + yy * sy + xx * sxx + c * es
+    def region(self, pre):
+        return self.R(pre + "_REGION") & 7
 
     def prec(self, pre):
-        v = self.R(pre + "_PRECISION")
-        if pre == "OFM":
-            return dict(
-                signed=v & 1,
-                size=1 << (v >> 1 & 3),
-                fmt=v >> 6 & 3,
-                glob=v >> 8 & 1,
-                rev=v >> 9 & 3,
-                tr=v >> 11 & 7,
-                store=v >> 14 & 3,
-                rnd55=v >> 14 & 3,
-            )
-        return dict(
-            signed=v & 1,
-            size=1 << (v >> 2 & 3),
-            fmt=v >> 6 & 3,
-            mode=v >> 8 & 3,
-            store=v >> 14 & 3,
-            rnd55=v >> 14 & 3,
-        )
+        return precision(pre, self.R(pre + "_PRECISION"))
+
+    # feature maps ------------------------------------------------------------
+    def addr(self, pre, H, W, C, size, bricks):
+        """Of each element: four tiles, of which three begin where a height or the width ends."""
+        tile = [self.A(f"{pre}_BASE{i}") for i in range(4)]
+        h0, h1, w0 = (self.R(f"{pre}_{name}_M1") + 1 for name in ("HEIGHT0", "HEIGHT1", "WIDTH0"))
+        stride = {axis: self.SA(f"{pre}_STRIDE_{axis}") for axis in "XYC"}
+        y, x, c = np.arange(H)[:, None, None], np.arange(W)[None, :, None], np.arange(C)[None, None, :]
+        right = x >= w0
+        height = np.where(right, h1, h0)
+        low = y >= height
+        base = np.where(right, np.where(low, tile[3], tile[1]), np.where(low, tile[2], tile[0]))
+        y, x = np.where(low, y - height, y), np.where(right, x - w0, x)
+        if bricks:
+            return base + y * stride["Y"] + x * (16 * size) + (c // 16) * stride["C"] + (c % 16) * size
+        return base + y * stride["Y"] + x * stride["X"] + c * size
+
+    def places(self, pre, how, shape, q) -> np.ndarray:
+        """Where the elements of a map are, within its region; noted for waits and rules."""
+        at = self.addr(pre, *shape, q["size"], q["fmt"] == BRICKS)
+        first, end, region = int(at.min()), int(at.max()) + q["size"], self.region(pre)
+        self.cur.append((region, first, end, how, at, q["size"]))
+        if first < 0 or end > len(self.mem[region]):
+            raise IndexError(f"{pre} out of region: {first}..{end} of {len(self.mem[region])}")
+        return at
 
     def load(self, pre, H, W, C):
         q = self.prec(pre)
-        if self.u85 and q["store"] == 2:
-            return self.chain[self.R(pre + "_REGION") & 7][:H, :W, :C]
-        a = self.addr(pre, H, W, C, q["size"], q["fmt"] == 1)
-        m = np.frombuffer(bytes(self.mem[self.R(pre + "_REGION") & 7]), np.uint8)
-        self.cur.append((self.R(pre + "_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "r", a, q["size"]))
-        if q["fmt"] == 1 and any(self.A(pre + "_BASE%d" % i) % 16 for i in range(4)):
+        if self.u85 and q["store"] == CHAINED:
+            val, kind = self.chain[self.region(pre)]
+            if kind != (q["signed"], q["size"]):
+                self.faults.append(pre + " reads a chained result as another type than it has")
+            return val[:H, :W, :C]
+        at = self.places(pre, "r", (H, W, C), q)
+        if q["fmt"] == BRICKS and any(self.A(f"{pre}_BASE{i}") % 16 for i in range(4)):
             self.faults.append(pre + " NHCWB16 base not 16-aligned")
-        if a.size and (a.min() < 0 or a.max() + q["size"] > len(m)):
-            raise IndexError(
-                "%s out of region: %d..%d of %d" % (pre, a.min(), a.max() + q["size"], len(m))
-            )
-        known = np.frombuffer(bytes(self.known[self.R(pre + "_REGION") & 7]), np.uint8)
-        if a.size and not all(known[a + i].all() for i in range(q["size"])):
+        known = np.frombuffer(self.known[self.region(pre)], np.uint8)
+        if not all(known[at + i].all() for i in range(q["size"])):
             self.faults.append(pre + " reads bytes that nothing wrote")
-        v = np.zeros(a.shape, np.uint64)
-        for i in range(q["size"]):
-            v |= m[a + i].astype(np.uint64) << np.uint64(8 * i)
-        dt = {
-            (1, 1): np.int8,
-            (1, 0): np.uint8,
-            (2, 1): np.int16,
-            (2, 0): np.uint16,
-            (4, 1): np.int32,
-            (4, 0): np.uint32,
-            (8, 1): np.int64,
-            (8, 0): np.uint64,
-        }[(q["size"], q["signed"])]
-        return (
-            v.astype({1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}[q["size"]])
-            .view(dt)
-            .astype(np.int64)
-        )
+        memory = np.frombuffer(self.mem[self.region(pre)], np.uint8)
+        bytes_ = np.stack([memory[at + i] for i in range(q["size"])], -1)
+        kind = INTEGERS[q["size"]].replace("u", "i") if q["signed"] else INTEGERS[q["size"]]
+        return np.ascontiguousarray(bytes_).view(kind)[..., 0].astype(np.int64)
+
+    def turned(self, val, q):
+        """U85: a result is written with its axes in another order."""
+        val = np.flip(val, q["rev"] - 1) if q["rev"] else val
+        return np.transpose(val, TURNS[q["tr"]]) if q["tr"] else val
 
     def store(self, val):
         q = self.prec("OFM")
         self.last = int(val.ravel()[-1])
-        H, W, C = val.shape
-        if self.u85:
-            if q["store"] == 2:
-                self.chain[self.R("OFM_REGION") & 7] = val
-                return
-            if q["store"] == 3:
-                return
-            if q["rev"]:
-                val = np.flip(val, q["rev"] - 1)
-            if q["tr"]:
-                perm = {1: (1, 0, 2), 2: (0, 2, 1), 3: (1, 2, 0), 6: (2, 0, 1), 7: (2, 1, 0)}[
-                    q["tr"]
-                ]
-                val = np.transpose(val, perm)
-                H, W, C = val.shape
-        a = self.addr("OFM", H, W, C, q["size"], q["fmt"] == 1)
-        reg = self.mem[self.R("OFM_REGION") & 7]
-        self.cur.append((self.R("OFM_REGION") & 7, int(a.min()), int(a.max()) + q["size"], "w", a, q["size"]))
-        if self.R("OFM_REGION") & 7 == 0:
+        if self.u85 and q["store"] == CHAINED:
+            self.chain[self.region("OFM")] = val, (q["signed"], q["size"])
+            return
+        if self.u85 and q["store"] == NOWHERE:
+            return
+        val = self.turned(val, q) if self.u85 else val
+        at = self.places("OFM", "w", val.shape, q)
+        if self.region("OFM") == CONSTANTS:
             self.faults.append("write to the read-only region")
-        if a.size and (a.min() < 0 or a.max() + q["size"] > len(reg)):
-            raise IndexError(
-                "OFM out of region: %d..%d of %d" % (a.min(), a.max() + q["size"], len(reg))
-            )
-        m = np.frombuffer(reg, np.uint8).copy()
         if val.dtype == object:
-            v = np.array([int(x) & (2**64 - 1) for x in val.ravel()], np.uint64).reshape(val.shape)
+            low = np.array([int(x) & (1 << 64) - 1 for x in val.ravel()], np.uint64).reshape(val.shape)
         else:
-            v = np.ascontiguousarray(val, dtype=np.int64).view(np.uint64)
+            low = np.ascontiguousarray(val, dtype=np.int64).view(np.uint64)
+        memory, known = (np.frombuffer(m[self.region("OFM")], np.uint8) for m in (self.mem, self.known))
         for i in range(q["size"]):
-            m[a + i] = (v >> np.uint64(8 * i)).astype(np.uint8)
-        reg[:] = m.tobytes()
-        known = np.frombuffer(self.known[self.R("OFM_REGION") & 7], np.uint8).copy()
-        for i in range(q["size"]):
-            known[a + i] = 1
-        self.known[self.R("OFM_REGION") & 7][:] = known.tobytes()
+            memory[at + i] = (low >> np.uint64(8 * i)).astype(np.uint8)
+            known[at + i] = 1
+
+
+def regions_of(raw) -> dict[int, bytearray]:
+    """The memories of a program; inputs and outputs may have regions of their own."""
+    found = {CONSTANTS: bytearray(raw["weight_data"])} | {
+        region: bytearray(UNWRITTEN[region] * int(raw[name])) for region, name in ((SCRATCH, "scratch_size"), (FAST, "scratch_fast_size"))}
+    if not found[FAST]:
+        found[FAST] = found[SCRATCH]
+    for kind in ("input", "output"):
+        for shape, each, region, at in zip(*(raw[kind + name] for name in ("_shape", "_elem_size", "_region", "_offset"))):
+            need = int(np.prod(shape)) * int(each) + int(at)
+            if int(region) > FAST and len(found.get(int(region), b"")) < need:
+                found[int(region)] = bytearray(UNWRITTEN[FAST] * need)
+    return found

@@ -32,7 +32,7 @@ class Npu(Elements):
             if any(self.conflicts(A, B) for B in self.odma):
                 self.faults.append("DMA runs into a DMA that may still run")
             self.odma.append(A)
-            self.odma = self.odma[-self.maxdma :]
+            self.odma = self.odma[-self.machine.copies :]
         else:
             if any(self.conflicts(A, B) for B in self.odma):
                 self.faults.append("kernel runs into a DMA that may still run")

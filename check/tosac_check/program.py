@@ -20,6 +20,7 @@ class Outcome(NamedTuple):
     faults: list[str]
     operations: set[str]
     results: list[np.ndarray]
+    entries_read: dict[bytes, np.ndarray]  # of each table, which entries
 
 
 def drawn(program) -> list[np.ndarray]:
@@ -40,8 +41,8 @@ def execute(program, given: list | None, want: list | None, bounds: list | None 
     except NotImplementedError:
         raise
     except WRONG as error:
-        return Outcome([f"{type(error).__name__}: {error}"], set(), [])
+        return Outcome([f"{type(error).__name__}: {error}"], set(), [], {})
     faults = sorted(set(npu.faults))
     if want is not None and not (len(got) == len(want) and all(map(within, got, want, bounds or [None] * len(want)))):
         faults.append("the results differ from the expected ones")
-    return Outcome(faults, npu.kinds, got)
+    return Outcome(faults, npu.kinds, got, npu.entries_read)

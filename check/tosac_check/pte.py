@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from typing import NamedTuple
 
 from .arena import Place, check_plan
@@ -28,6 +29,20 @@ class Region(NamedTuple):
     scales: dict = {}  # by ("input" or "output", its number): scale and zero point that the caller converts with
 
 
+class Constants(NamedTuple):
+    """Where the numbers of tensors begin, by their index, in a segment."""
+
+    data: bytes
+    at: list[int]
+
+    @staticmethod
+    def of(table: Table | None, segments: list[bytes]) -> "Constants":
+        at = table.vector(1, "Q") if table else []
+        which = table.scalar(0, "I") if table else 0
+        require(not at or which < len(segments), "the segment of constants is not there")
+        return Constants(segments[which] if at else b"", at)
+
+
 class Tensor(NamedTuple):
     each: int
     elements: int
@@ -35,6 +50,7 @@ class Tensor(NamedTuple):
     at: int
     index: int  # of its data; 0: none
     kind: int
+    elsewhere: bool  # its data are in another file
 
     @property
     def bytes(self) -> int:
@@ -69,7 +85,7 @@ def tensor_of(value: Table) -> Tensor:
         elements *= s
     place = value.table(6)
     low, high = (place.scalar(1, "I"), place.scalar(2, "I")) if place else (0, 0)
-    return Tensor(SIZES[kind], elements, place.scalar(0, "I") if place else 0, low | high << 32, value.scalar(5, "I"), kind)
+    return Tensor(SIZES[kind], elements, place.scalar(0, "I") if place else 0, low | high << 32, value.scalar(5, "I"), kind, bool(value.table(9) and value.table(9).scalar(2, "b")))
 
 
 class Method:
@@ -85,6 +101,17 @@ class Method:
         chains = plan.tables(5)
         require(len(chains) == 1, f"{len(chains)} chains")
         self.steps = [self.step(s) for s in chains[0].tables(2)]
+
+    def kernels(self) -> Counter:
+        """By name, in how many places each is called."""
+        called = (self.operators[callee] for kind, callee, _ in self.steps if kind == KERNEL)
+        return Counter(".".join(filter(None, (op.text(0), op.text(1)))) for op in called)
+
+    def check_constants(self, constants: Constants, buffers: Constants) -> None:
+        for i, t in self.tensors.items():
+            held = buffers if t.memory else constants
+            ends = t.index < len(held.at) and held.at[t.index] + t.bytes <= len(held.data)
+            require(not t.index or t.elsewhere or ends, f"the numbers of value {i} are not in the file")
 
     def index(self, i: int) -> int:
         require(0 <= i < len(self.values), f"value {i} is not there")
@@ -131,31 +158,25 @@ class Method:
                 found["output", args.index(values[0], n) - n] = (self.number(values[1]), self.number(values[2]))
         return found
 
-    def check_memory(self) -> int:
-        """Every planned tensor, from the first to the last step that names it; tensors at one address are one (views)."""
-        require(bool(self.memory) and self.memory[0] == 0, "the sizes of memories do not begin with an empty one")
-        far = len(self.steps)
-        span: dict[int, list[int]] = {}
+    def spans(self) -> dict[int, list[int]]:
+        """The first and the last step that names a tensor; inputs live before all steps, outputs behind them."""
+        far, span = len(self.steps), {}
         for at, (_, _, args) in enumerate(self.steps):
-            for i in args:
-                for t in self.reached(i):
-                    span.setdefault(t, [at, at])[1] = at
+            for t in (t for i in args for t in self.reached(i)):
+                span.setdefault(t, [at, at])[1] = at
         for i in self.inputs:
             span.setdefault(self.index(i), [-1, -1])[0] = -1
         for i in self.outputs:
             span.setdefault(self.index(i), [far, far])[1] = far
+        return span
+
+    def check_memory(self) -> int:
+        """Every planned tensor while it lives; tensors at one address are one (views).  -1: which steps follow each other is known at run time."""
+        require(bool(self.memory) and self.memory[0] == 0, "the sizes of memories do not begin with an empty one")
         if any(kind == JUMP for kind, _, _ in self.steps):
-            return -1  # which steps follow each other is known at run time
+            return -1
+        span = self.spans()
         planned = {i: t for i, t in self.tensors.items() if t.memory and i in span and not t.index}
-        one: dict[tuple, list[int]] = {}
-        for i, t in planned.items():
-            key = (t.memory, t.at, t.bytes)
-            first, last = span[i]
-            if key in one and first <= one[key][1] and i not in self.inputs:
-                one[key] = [min(first, one[key][0]), max(last, one[key][1])]
-            else:
-                one.setdefault(key, [first, last])
-                one[key] = [min(first, one[key][0]), max(last, one[key][1])] if first <= one[key][1] else [first, last]
         for i, t in planned.items():
             require(t.at % 16 == 0, f"value {i} is not aligned")
         places = [Place(f"value {i}", t.memory, t.at, t.bytes, *span[i]) for i, t in planned.items() if t.bytes]
@@ -190,10 +211,14 @@ def read(data: bytes) -> tuple[list[Region], dict]:
     require(data[4:8] == b"ET12", "not an ExecuTorch program")
     program = Buffer(data).root()
     segments, regions = segments_of(data, program), []
-    seen = {"methods": 0, "steps": 0, "pairs": 0, "delegates": 0, "branches": 0}
+    constants = Constants.of(program.table(5), segments)
+    buffers = Constants.of(next(iter(program.tables(6)), None), segments)
+    seen = {"methods": 0, "steps": 0, "pairs": 0, "delegates": 0, "branches": 0, "kernels": Counter()}
     for plan in program.tables(1):
         method = Method(plan)
         pairs = method.check_memory()
+        method.check_constants(constants, buffers)
+        seen["kernels"] += method.kernels()
         seen["methods"] += 1
         seen["steps"] += len(method.steps)
         seen["pairs"] += max(pairs, 0)

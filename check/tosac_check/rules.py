@@ -18,6 +18,12 @@ def same_elements(a: tuple, b: tuple) -> bool:
     return a[5] == b[5] and a[4].shape == b[4].shape and bool((a[4] == b[4]).all())
 
 
+def shares_bytes(access: tuple) -> bool:
+    """Two elements of a map lie on one byte: which of them is written last is open."""
+    at, size = access[4], access[5]
+    return bool((np.diff(np.sort(at, axis=None)) < size).any())
+
+
 def overwrites(npu, name: str, accesses: list[tuple]) -> bool:
     """A map is written where an operand is read: only an operation of single elements may, and only element by element."""
     single = name == "OP_ELEMENTWISE" or (name == "OP_POOL" and npu.R("KERNEL_WIDTH_M1") == npu.R("KERNEL_HEIGHT_M1") == 0)
@@ -35,4 +41,6 @@ def faults_of(npu, name: str, p: int, accesses: list[tuple]) -> list[str]:
         found.append("a pool has another number of channels than its input")
     if name != "OP_DMA_START" and overwrites(npu, name, accesses):
         found.append("a result lies on an operand of which blocks are still to be read")
+    if any(a[3] == "w" and len(a) > 4 and shares_bytes(a) for a in accesses):
+        found.append("elements of a result share bytes")
     return found

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
-from .arithmetic import O, recipv, scale, scale1, vmap
+from .arithmetic import O, ROUNDINGS55, fits, recipv, scale, scale_each
 from .output_stage import OutputStage
-from .stream import POOL, require, sx
+from .registers import BY_PARTS, DEPTHS, DILATION, MICROBLOCKS, STRIDE, field
+from .stream import POOL, require
 from .weights import fwd_decode, mlw_decode, order_u55, order_u85
 
 
@@ -19,16 +22,13 @@ WEIGHTS = (
     ("WEIGHT3_BASE", "WEIGHT3_LENGTH"),
 )
 WEIGHT_REGISTERS = ("WEIGHT_BASE", "WEIGHT_LENGTH", "WEIGHT_REGION", "OFM_BLK_DEPTH_M1", "WEIGHT_FORMAT")
-
-#: U85: height and width of a microblock by ACC_FORMAT, and its depth by those and the number of multipliers
-MICROBLOCKS = {0: (1, 1), 1: (1, 2), 2: (1, 4), 3: (2, 2), 4: (2, 4), 5: (4, 4)}
-DEPTHS = {
-    128: {(1, 2): 8, (1, 1): 16},
-    256: {(1, 2): 16, (1, 4): 8, (2, 2): 8},
-    512: {(2, 2): 16, (1, 4): 16},
-    1024: {(2, 2): 32, (1, 4): 32, (2, 4): 16},
-    2048: {(2, 2): 64, (1, 4): 64, (4, 4): 16},
-}
+ENTRY = 10  # bytes of a channel's bias, factor and shift
+#: in them: bytes of the bias, first byte and bytes of the factor, byte of the shift
+ENTRIES = {"u55": (5, 5, 9, 9), "u85, 32 bits": (4, 4, 8, 8), "u85, 48 bits": (6, 6, 8, 8)}
+FACTOR_BITS = {"u55": 32, "u85, 32 bits": 31, "u85, 48 bits": 15}
+LAST, OF_IFM2 = 1, 2  # U85: where accumulators begin
+FARTHEST = 1 << 40  # what a maximum begins with
+BEST = {"MAX": (np.maximum, -FARTHEST), "MIN": (np.minimum, FARTHEST)}
 
 
 class Windows(OutputStage):
@@ -36,114 +36,97 @@ class Windows(OutputStage):
         return self.R("OFM_HEIGHT_M1") + 1, self.R("OFM_WIDTH_M1") + 1, self.R("OFM_DEPTH_M1") + 1
 
     def window(self):
-        ks = self.R("KERNEL_STRIDE")
-        s = (1 + (ks >> 1 & 1) + 2 * (ks >> 9 & 1), 1 + (ks & 1) + 2 * (ks >> 6 & 1))
-        d = (1 + (ks >> 4 & 1), 1 + (ks >> 3 & 1))
-        part = ks >> 2 & 1
-        kh, kw = self.R("KERNEL_HEIGHT_M1") + 1, self.R("KERNEL_WIDTH_M1") + 1  # dilated
-        kh, kw = (kh - 1) // d[0] + 1, (kw - 1) // d[1] + 1
-        return s, d, kh, kw, part
+        """Strides, dilations, height and width of the kernel, and whether it is read in parts."""
+        word = self.R("KERNEL_STRIDE")
+        s = tuple(1 + field(word, *STRIDE[axis][0]) + 2 * field(word, *STRIDE[axis][1]) for axis in "yx")
+        d = tuple(1 + field(word, DILATION[axis], 1) for axis in "yx")
+        dilated = self.R("KERNEL_HEIGHT_M1"), self.R("KERNEL_WIDTH_M1")
+        return s, d, dilated[0] // d[0] + 1, dilated[1] // d[1] + 1, field(word, BY_PARTS, 1)
 
     def pads(self):
-        return (
-            self.R("IFM_PAD_TOP"),
-            self.R("IFM_PAD_LEFT"),
-            self.R("IFM_PAD_BOTTOM"),
-            self.R("IFM_PAD_RIGHT"),
-        )
+        return tuple(self.R(f"IFM_PAD_{side}") for side in ("TOP", "LEFT", "BOTTOM", "RIGHT"))
 
-    def taps(self, C, depth_reg=True):
-        """all window taps: yields (ky, kx, values HxWxC int64 minus zero point, valid HxW bool)"""
-        OH, OW, OC = self.ofm_dims()
-        s, d, kh, kw, part = self.window()
-        pt, pl, pb, pr = self.pads()
+    def seen(self, H, W, C):
+        """The input as the window sees it, less its zero point: as it is, each row and column twice, or with zeros between."""
         up = self.R("IFM_UPSCALE") & 3
-        if (
-            pb >= (kh - 1) * d[0] + 1
-            or pr >= (kw - 1) * d[1] + 1
-            or pt >= (kh - 1) * d[0] + 1
-            or pl >= (kw - 1) * d[1] + 1
-        ):
-            self.warnings.append("padding not smaller than the kernel")
-        IH = (OH - 1) * s[0] + (kh - 1) * d[0] + 1 - pt - pb
-        IW = (OW - 1) * s[1] + (kw - 1) * d[1] + 1 - pl - pr
-        sh = -(-IH // 2) if up else IH
-        sw = -(-IW // 2) if up else IW
-        x = self.load("IFM", sh, sw, C) - (sx(self.R("IFM_ZERO_POINT"), 16))
+        x = self.load("IFM", -(-H // 2) if up else H, -(-W // 2) if up else W, C) - self.zero("IFM")
         if up == 1:
-            x = x.repeat(2, 0).repeat(2, 1)[:IH, :IW]
-        elif up == 2:
-            z = np.zeros((sh * 2, sw * 2, C), np.int64)
-            z[::2, ::2] = x
-            x = z[:IH, :IW]
-        for ky in range(kh):
-            for kx in range(kw):
-                iy = np.arange(OH) * s[0] - pt + ky * d[0]
-                ix = np.arange(OW) * s[1] - pl + kx * d[1]
-                ok = ((iy >= 0) & (iy < IH))[:, None] & ((ix >= 0) & (ix < IW))[None, :]
-                v = x[np.clip(iy, 0, IH - 1)][:, np.clip(ix, 0, IW - 1)]
-                yield ky, kx, np.where(ok[:, :, None], v, 0), ok
+            return x.repeat(2, 0).repeat(2, 1)[:H, :W]
+        if up == 2:
+            spread = np.zeros((2 * x.shape[0], 2 * x.shape[1], C), np.int64)
+            spread[::2, ::2] = x
+            return spread[:H, :W]
+        return x
 
-    def accin(self, shape):
-        """U85: initial accumulator by ACC_FORMAT.acc_input"""
-        m = self.R("ACC_FORMAT") >> 4 & 3
-        if m == 1:
+    def taps(self, C):
+        """Of each tap: its row and column, values [H, W, C] less their zero point, and which of them lie on the input [H, W]."""
+        s, d, kh, kw, _ = self.window()
+        top, left, bottom, right = self.pads()
+        reach = (kh - 1) * d[0] + 1, (kw - 1) * d[1] + 1
+        if max(top, bottom) >= reach[0] or max(left, right) >= reach[1]:
+            self.warnings.append("padding not smaller than the kernel")
+        OH, OW, _ = self.ofm_dims()
+        H, W = (OH - 1) * s[0] + reach[0] - top - bottom, (OW - 1) * s[1] + reach[1] - left - right
+        x = self.seen(H, W, C)
+        for ky, kx in product(range(kh), range(kw)):
+            iy, ix = np.arange(OH) * s[0] - top + ky * d[0], np.arange(OW) * s[1] - left + kx * d[1]
+            on = ((iy >= 0) & (iy < H))[:, None] & ((ix >= 0) & (ix < W))[None, :]
+            v = x[np.clip(iy, 0, H - 1)][:, np.clip(ix, 0, W - 1)]
+            yield ky, kx, np.where(on[:, :, None], v, 0), on
+
+    # accumulators ----------------------------------------------------------------
+    def begun(self, shape):
+        """U85: what accumulators begin with."""
+        how = field(self.R("ACC_FORMAT"), 4, 2) if self.u85 else 0
+        if how == LAST:
             return self.acc
-        if m == 2:
-            return self.load("IFM2", *shape) - sx(self.R("IFM2_ZERO_POINT"), 16)
-        return np.zeros(shape, np.int64)
+        return self.load("IFM2", *shape) - self.zero("IFM2") if how == OF_IFM2 else np.zeros(shape, np.int64)
 
     def accwrap(self, a):
         bits = 32 if self.R("ACC_FORMAT") & 3 == 0 else 48
         a = np.asarray(a, dtype=np.int64)
         return ((a + (1 << bits - 1)) & ((1 << bits) - 1)) - (1 << bits - 1)
 
-    def scales(self, OC):
-        base = [self.A("SCALE_BASE"), self.A("WEIGHT2_BASE|SCALE1_BASE")]
-        ln = self.r.get("SCALE_LENGTH", (0, 0))[1]
-        self.cur.append((self.R("SCALE_REGION") & 7, base[0], base[0] + ln, "r"))
-        if base[0] % 16 or ln % 16 or ln < -(-OC // (1 if self.u85 else self.cores)) * 10:
+    # scales ----------------------------------------------------------------------
+    def check_scales(self, channels, cores):
+        base, length = self.A("SCALE_BASE"), self.r.get("SCALE_LENGTH", (0, 0))[1]
+        self.cur.append((self.R("SCALE_REGION") & 7, base, base + length, "r"))
+        if base % 16 or length % 16 or length < -(-channels // cores) * ENTRY:
             self.faults.append("scale base/length")
-        m = self.mem[self.R("SCALE_REGION") & 7]
-        out = []
-        k = 1 if self.u85 else self.cores
-        if k == 2 and OC > 1 and self.r.get("WEIGHT2_LENGTH|SCALE1_LENGTH", (0, 0))[1] == 0:
+        if cores == 2 and channels > 1 and self.r.get("WEIGHT2_LENGTH|SCALE1_LENGTH", (0, 0))[1] == 0:
             self.faults.append("no scale stream for core 1")
-        for c in range(OC):
-            o = base[c % k] + 10 * (c // k)
-            if o + 10 > len(m):
-                raise IndexError("scale stream out of region")
-            e = m[o : o + 10]
-            if self.u85:
-                if self.R("ACC_FORMAT") & 3 == 0:
-                    out.append(
-                        (
-                            int.from_bytes(e[0:4], "little", signed=True),
-                            int.from_bytes(e[4:8], "little") & 0x7FFFFFFF,
-                            e[8] & 63,
-                        )
-                    )
-                else:
-                    out.append(
-                        (
-                            int.from_bytes(e[0:6], "little", signed=True),
-                            int.from_bytes(e[6:8], "little") & 0x7FFF,
-                            e[8] & 63,
-                        )
-                    )
-            else:
-                out.append(
-                    (
-                        int.from_bytes(e[0:5], "little", signed=True),
-                        int.from_bytes(e[5:9], "little"),
-                        e[9] & 63,
-                    )
-                )
-        return out
 
+    def scales(self, channels):
+        """Bias, factor and shift of each channel: three lists; the cores of a U65 have the channels by turns."""
+        cores = 1 if self.u85 else self.machine.cores
+        self.check_scales(channels, cores)
+        form = "u55" if not self.u85 else "u85, 32 bits" if self.R("ACC_FORMAT") & 3 == 0 else "u85, 48 bits"
+        bias, begin, end, shift = ENTRIES[form]
+        base, memory = [self.A("SCALE_BASE"), self.A("WEIGHT2_BASE|SCALE1_BASE")], self.mem[self.R("SCALE_REGION") & 7]
+        found = []
+        for c in range(channels):
+            at = base[c % cores] + ENTRY * (c // cores)
+            if at + ENTRY > len(memory):
+                raise IndexError("scale stream out of region")
+            e = memory[at : at + ENTRY]
+            factor = int.from_bytes(e[begin:end], "little") & (1 << FACTOR_BITS[form]) - 1
+            found.append((int.from_bytes(e[:bias], "little", signed=True), factor, e[shift] & 63))
+        return tuple(zip(*found))
+
+    def per_channel(self, acc):
+        """Bias, factor and shift of each channel applied."""
+        rounding = field(self.r.get("OFM_SCALE", (0, 0))[0], 13, 3) if self.u85 else ROUNDINGS55[self.prec("OFM")["rnd55"]]
+        bias, factor, shift = self.scales(acc.shape[2])
+        acc = acc + np.array(bias, np.int64)
+        acc = self.accwrap(acc) if self.u85 else acc
+        if fits(acc, max(factor), max(shift)):
+            return scale_each(acc, np.array(factor, np.int64), np.array(shift, np.int64), rounding)
+        return np.stack([O(scale(acc[:, :, c], factor[c], shift[c], rounding)) for c in range(acc.shape[2])], 2)
+
+    # weights ---------------------------------------------------------------------
     def check_streams(self):
         """Bounds and alignment of each core's weight stream."""
-        for name in WEIGHTS[: min(self.cores, 2)]:
+        for name in WEIGHTS[: min(self.machine.cores, 2)]:
             at, size = self.A(name[0]), self.r.get(name[1], (0, 0))[1]
             if not size:
                 continue
@@ -154,27 +137,26 @@ class Windows(OutputStage):
             if at + size > len(self.mem[region]):
                 self.faults.append("weights out of region")
 
-    def order55(self, OC, kh, kw, IC, mode, bits, d, core):
+    def order55(self, kernel, mode, bits, d, core):
         """Places of the weights of one core, in the order of its stream."""
-        n_oc = (OC + self.cores - 1 - core) // self.cores
-        blk = self.R("OFM_BLK_DEPTH_M1") + 1
-        order = list(order_u55(n_oc, kh, kw, IC, blk, mode, bits, d, self.ublk[2], 8, self.cores, core))
-        return [g and (g[0] * self.cores + core,) + g[1:] for g in order] if self.cores > 1 else order
+        cores = self.machine.cores
+        own = (kernel[0] + cores - 1 - core) // cores
+        order = list(order_u55((own, *kernel[1:]), self.R("OFM_BLK_DEPTH_M1") + 1, mode, bits, d, self.machine.block[2], 8, cores, core))
+        return [g and (g[0] * cores + core,) + g[1:] for g in order] if cores > 1 else order
 
-    def order85(self, OC, kh, kw, IC, mode, bits, d, s, core):
+    def order85(self, kernel, mode, bits, d, s, core):
         """The same; in the fast format one stream has the cores' sequences by turns."""
-        fmt = self.R("WEIGHT_FORMAT")
-        sparse = fmt >> 4 & 1
-        oud = DEPTHS[self.macs][MICROBLOCKS[self.R("ACC_FORMAT") >> 8 & 7]]
-        ibd = 16 if mode == "part" else 32 if self.macs in (128, 256) and oud == 16 and not sparse else 128 if sparse and bits == 8 else 64
-        rest = (self.R("OFM_BLK_DEPTH_M1") + 1, ibd, mode, bits, d, s, oud, self.macs, sparse, self.cores)
-        of = lambda which: list(order_u85(OC, kh, kw, IC, *rest, which))
-        if not fmt & 1 or self.cores == 1:
+        macs, cores = self.machine.macs, self.machine.cores
+        word = self.R("WEIGHT_FORMAT")
+        sparse, part = field(word, 4, 1), mode == "part"
+        oud = DEPTHS[macs][MICROBLOCKS[field(self.R("ACC_FORMAT"), 8, 3)]]
+        ibd = 16 if part else 32 if macs in (128, 256) and oud == 16 and not sparse else 128 if sparse and bits == 8 else 64
+        of = lambda which: list(order_u85(kernel, self.R("OFM_BLK_DEPTH_M1") + 1, ibd, mode, bits, d, s, oud, macs, sparse, cores, which))
+        if not word & 1 or cores == 1:
             return of(core)
-        part = mode == "part"
         iud = 8 if part and bits == 16 and not sparse else ibd
-        turn = oud * iud * ((5 if bits == 8 and not sparse else 10) if part else 1) // self.cores
-        each = [of(which) for which in range(self.cores)]
+        turn = oud * iud * ((5 if bits == 8 and not sparse else 10) if part else 1) // cores
+        each = [of(which) for which in range(cores)]
         return [place for i in range(0, max(map(len, each)), turn) for one in each for place in one[i : i + turn]]
 
     def core_weights(self, order, data):
@@ -189,152 +171,109 @@ class Windows(OutputStage):
         require(not values[between].any(), "a weight between the kernel's is not zero")
         return places[~between], values[~between]
 
-    def weights(self, OC, kh, kw, IC, mode, bits, d, s):
+    def weights(self, kernel, mode, bits, d, s):
+        """[output channel, row, column, input channel]"""
         self.check_streams()
-        registers = tuple(self.r.get(k) for k in WEIGHT_REGISTERS)
-        key = (registers, OC, kh, kw, IC, mode, bits)
+        key = (tuple(self.r.get(k) for k in WEIGHT_REGISTERS), kernel, mode, bits)
         if self.R("WEIGHT_REGION") == 0 and key in self.wcache:
             return self.wcache[key]
-        w = np.zeros((OC, kh, kw, IC), np.int64)
+        w = np.zeros(kernel, np.int64)
         memory = self.mem[self.R("WEIGHT_REGION") & 7]
-        for core in range(self.cores):
+        for core in range(self.machine.cores):
             base, size = WEIGHTS[core]
             n = self.r.get(size, (0, 0))[1]
             if not n:
                 continue
             data = bytes(memory[self.A(base) : self.A(base) + n])
-            order = self.order85(OC, kh, kw, IC, mode, bits, d, s, core) if self.u85 else self.order55(OC, kh, kw, IC, mode, bits, d, core)
+            order = self.order85(kernel, mode, bits, d, s, core) if self.u85 else self.order55(kernel, mode, bits, d, core)
             places, values = self.core_weights(order, data)
             w[places[:, 0], places[:, 1], places[:, 2], places[:, 3]] = values
         self.wcache[key] = w
         return w
 
-    def conv(self, dw, w2):
-        OH, OW, OC = self.ofm_dims()
+    # convolutions ----------------------------------------------------------------
+    def second_map(self, channels, depth):
+        """U85: a feature map in the weights' place."""
+        _, _, kh, kw, _ = self.window()
+        require(kh == kw == 1, "a product of two feature maps has a kernel")
+        return (self.load("IFM2", 1, channels, depth)[0] - self.zero("IFM2"))[:, None, None, :]
+
+    def conv(self, depthwise, of_map):
+        shape, depth, bytes_ = self.ofm_dims(), self.R("IFM_DEPTH_M1") + 1, self.prec("IFM")["size"]
         s, d, kh, kw, part = self.window()
-        q = self.prec("IFM")
-        IC = self.R("IFM_DEPTH_M1") + 1
-        acc = self.accin((OH, OW, OC)) if self.u85 else np.zeros((OH, OW, OC), np.int64)
-        acc = acc.copy()
-        if w2:
-            require(kh == kw == 1, "a product of two feature maps has a kernel")
-            w = self.load("IFM2", 1, OC, IC)[0] - sx(self.R("IFM2_ZERO_POINT"), 16)
-            w = w[:, None, None, :]
-        elif dw:
-            w = self.weights(OC, kh, kw, 1, "dw", 8 * q["size"], d, s)
+        channels = shape[2]
+        acc = self.begun(shape).copy()
+        if of_map:
+            w = self.second_map(channels, depth)
+        elif depthwise:
+            w = self.weights((channels, kh, kw, 1), "dw", 8 * bytes_, d, s)
         else:
-            w = self.weights(OC, kh, kw, IC, "part" if part else "depth", 8 * q["size"], d, s)
-        for ky, kx, v, ok in self.taps(OC if dw and IC >= OC else IC):
-            if dw:
-                acc += v[:, :, :OC] * w[:, ky, kx, 0]
-            elif q["size"] == 1:
-                acc += (v.astype(np.float64) @ w[:, ky, kx, :].T.astype(np.float64)).astype(
-                    np.int64
-                )  # exact below 2^53
+            w = self.weights((channels, kh, kw, depth), "part" if part else "depth", 8 * bytes_, d, s)
+        for ky, kx, v, _ in self.taps(channels if depthwise and depth >= channels else depth):
+            if depthwise:
+                acc += v[:, :, :channels] * w[:, ky, kx, 0]
+            elif bytes_ == 1:  # exact below 2^53
+                acc += (v.astype(np.float64) @ w[:, ky, kx, :].T.astype(np.float64)).astype(np.int64)
             else:
                 acc += v @ w[:, ky, kx, :].T
         return acc
 
-    def per_channel(self, acc):
-        """bias, scale, shift from the scale stream"""
-        OC = acc.shape[2]
-        out = []
-        p, _ = self.r.get("OFM_SCALE", (0, 0))
-        mode = p >> 13 & 7 if self.u85 else None
-        if not self.u85:
-            mode = {0: 0, 1: 4, 2: 1}[self.prec("OFM")["rnd55"]]
-        sc = self.scales(OC)
-        b = np.array([x[0] for x in sc], np.int64)
-        acc = acc + b
-        if self.u85:
-            acc = self.accwrap(acc)
-        if (
-            acc.size
-            and max(abs(int(acc.max())), abs(int(acc.min()))) < (1 << 30)
-            and max(x[1] for x in sc) < 1 << 31
-            and max(x[2] for x in sc) < 62
-        ):
-            m = np.array([x[1] for x in sc], np.int64)
-            sh = np.array([x[2] for x in sc], np.int64)
-            r = np.where(sh > 0, np.int64(1) << np.maximum(sh - 1, 0), 0)
-            r = np.broadcast_to(r, acc.shape).copy()
-            p = acc * m
-            D = np.where(sh > 31, 1 << 30, 0)
-            if mode == 0:
-                r += np.where(acc >= 0, D, -D)
-            elif mode == 2:
-                r += D
-            elif mode == 3:
-                r -= (acc < 0) & (sh > 0)
-            elif mode == 4:
-                r = np.where(p >= 0, 0, (np.int64(1) << sh) - 1)
-            elif mode == 5:
-                r[:] = 0
-            return (p + r) >> sh
-        for c, (b, m, sh) in enumerate(sc):
-            out.append(
-                scale(acc[:, :, c], m, sh, mode)
-                if m < 1 << 31
-                else vmap(lambda x: scale1(int(x), m, sh, mode), O(acc[:, :, c]))
-            )
-        return np.stack([O(o) for o in out], 2)
-
-    def op_conv(self, p, dw):
-        self.kinds.add("DEPTHWISE" if dw else ("CONV_IFM2" if p & 1 and self.u85 else "CONV"))
-        acc = self.conv(dw, self.u85 and p & 1)
-        self.out_acc(acc)
+    def op_conv(self, p, depthwise):
+        of_map = bool(self.u85 and p & 1)
+        self.kinds.add("DEPTHWISE" if depthwise else "CONV_IFM2" if of_map else "CONV")
+        self.out_acc(self.conv(depthwise, of_map))
 
     def out_acc(self, acc):
-        acc = self.accwrap(acc) if self.u85 else acc
-        self.acc = acc
-        if self.u85 and self.R("ACC_FORMAT") >> 6 & 1:
+        self.acc = acc = self.accwrap(acc) if self.u85 else acc
+        if self.u85 and field(self.R("ACC_FORMAT"), 6, 1):
             return  # output disabled
         if self.prec("OFM")["glob"]:
             self.store(self.finish(acc))
         else:
             self.store(self.finish(self.per_channel(acc), do_scale=False))
 
+    # pools -----------------------------------------------------------------------
     def op_pool(self, p):
         mode = POOL[p & 7]
         self.kinds.add("POOL_" + mode)
-        OH, OW, OC = self.ofm_dims()
-        IC = self.R("IFM_DEPTH_M1") + 1
-        if mode == "NONE":
-            return self.out_acc(self.accin((OH, OW, OC)))
-        if mode in ("SUM", "AVERAGE"):
-            acc = np.zeros((OH, OW, OC), np.int64)
-            n = np.zeros((OH, OW, 1), np.int64)
-            for ky, kx, v, ok in self.taps(OC):
-                acc += v
-                n += ok[:, :, None]
-            if mode == "AVERAGE" and (self.u85 or any(self.pads())):
-                acc = recipv(acc, n)
-            elif self.u85 and self.R("ACC_FORMAT") >> 4 & 3:
-                acc += self.accin((OH, OW, OC))
-            return self.out_acc(acc)
-        if mode in ("MAX", "MIN"):
-            best = None
-            for ky, kx, v, ok in self.taps(OC):
-                v = np.where(ok[:, :, None], v, -(1 << 40) if mode == "MAX" else 1 << 40)
-                best = v if best is None else (np.maximum if mode == "MAX" else np.minimum)(best, v)
-            if not self.u85 and not self.prec("OFM")["glob"]:
-                return self.store(self.finish(best, do_scale=False))  # no scale stream is read
-            return self.out_acc(best)
-        if mode == "REDUCE_SUM":
-            acc = np.zeros((OH, OW, 1), np.int64)
-            for ky, kx, v, ok in self.taps(IC):
-                acc += v.sum(2, keepdims=True)
-            return self.out_acc(np.broadcast_to(acc, (OH, OW, OC)).copy())
-        if mode in ("ARGMAX_X", "ARGMAX_Y"):
-            best = None
-            for ky, kx, v, ok in self.taps(OC):
-                i = kx if mode == "ARGMAX_X" else ky
-                if best is None:
-                    best = v.copy()
-                    idx = np.zeros_like(v)
-                else:
-                    m = v > best
-                    best = np.where(m, v, best)
-                    idx = np.where(m, i, idx)
-            return self.store(idx)
-        raise NotImplementedError(mode)
+        POOLS[mode](self, mode, self.ofm_dims())
+
+    def pool_sum(self, mode, shape):
+        acc, n = np.zeros(shape, np.int64), np.zeros((*shape[:2], 1), np.int64)
+        for _, _, v, on in self.taps(shape[2]):
+            acc += v
+            n += on[:, :, None]
+        if mode == "AVERAGE" and (self.u85 or any(self.pads())):
+            return self.out_acc(recipv(acc, n))
+        self.out_acc(acc + self.begun(shape))
+
+    def pool_best(self, mode, shape):
+        better, least = BEST[mode]
+        best = np.full(shape, least, np.int64)
+        for _, _, v, on in self.taps(shape[2]):
+            best = better(best, np.where(on[:, :, None], v, least))
+        if not self.u85 and not self.prec("OFM")["glob"]:
+            return self.store(self.finish(best, do_scale=False))  # no scale stream is read
+        self.out_acc(best)
+
+    def pool_reduce(self, mode, shape):
+        acc = sum(v.sum(2, keepdims=True) for _, _, v, _ in self.taps(self.R("IFM_DEPTH_M1") + 1))
+        self.out_acc(np.broadcast_to(acc, shape).copy())
+
+    def pool_argmax(self, mode, shape):
+        """The first of the greatest along one axis."""
+        found = [(kx if mode == "ARGMAX_X" else ky, v) for ky, kx, v, _ in self.taps(shape[2])]
+        numbers, values = np.array([i for i, _ in found]), np.stack([v for _, v in found])
+        self.store(numbers[values.argmax(0)])
+
+
+POOLS = {
+    "NONE": lambda npu, _, shape: npu.out_acc(npu.begun(shape)),
+    "SUM": Windows.pool_sum,
+    "AVERAGE": Windows.pool_sum,
+    "MAX": Windows.pool_best,
+    "MIN": Windows.pool_best,
+    "REDUCE_SUM": Windows.pool_reduce,
+    "ARGMAX_X": Windows.pool_argmax,
+    "ARGMAX_Y": Windows.pool_argmax,
+}

@@ -8,6 +8,7 @@ import html
 import json
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
@@ -170,12 +171,13 @@ class Explanation:
     def certificate(self, path: Union[str, os.PathLike, None] = None) -> dict[str, Any]:
         """What was proved about what was made or saved last, by what, and what was not (doc/schema/certificate.json); makes the program when
         there is none yet.  With a path it is written, and beside it the typed program (.program.ir) and the samples (.samples.npz)."""
-        record_of = record(n.tc_certificate)
         with self._program(()), shown(self._progress) as tell:
+            if path is not None:
+                self._context.call("tc_compiled_write_certificate", self._handle, utf8(os.fspath(path)), progress=tell)
+                return json.loads(Path(path).read_bytes())
+            record_of = record(n.tc_certificate)
             self._context.call("tc_compiled_certificate", self._handle, ctypes.byref(record_of), progress=tell)
-        if path is not None:
-            self._context.call("tc_compiled_write_certificate", self._handle, utf8(os.fspath(path)))
-        return json.loads(ctypes.string_at(record_of.json.data, record_of.json.size))
+            return json.loads(ctypes.string_at(record_of.json.data, record_of.json.size))
 
     def json(self) -> dict[str, Any]:
         """All of it for programs: doc/schema/explain.json."""

@@ -8,8 +8,11 @@
 
 #include "text.h"
 
-#if defined(__linux__) && defined(TC_X86)
+#ifdef TC_X86
 #include <cpuid.h>
+#endif
+
+#if defined(__linux__) && defined(TC_X86)
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -94,6 +97,18 @@ tc_isa ti_isa(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_best);
     return best;
+}
+
+bool ti_isa_hashes(tc_isa isa)
+{
+#ifdef TC_X86
+    enum { SHA = 29 };
+    unsigned a, b = 0, c, d;
+    return isa >= TC_ISA_avx2 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> SHA & 1);
+#else
+    (void)isa;
+    return false;
+#endif
 }
 
 bool ti_isa_here(tc_isa isa)

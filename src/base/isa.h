@@ -20,6 +20,8 @@ typedef enum tc_isa {
 /* The best level here, or the one named by TOSAC_ISA, if available. */
 tc_isa ti_isa(void);
 bool ti_isa_here(tc_isa isa);
+/* Whether there are instructions for SHA-256 too, which x86 has or lacks at any level. */
+bool ti_isa_hashes(tc_isa isa);
 
 /* At least AVX-512 with VNNI. */
 static inline bool ti_isa_is_avx512(tc_isa isa)

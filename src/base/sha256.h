@@ -3,11 +3,13 @@
 #ifndef TC_SHA256_H
 #define TC_SHA256_H
 
-#include "base.h"
+#include "isa.h"
 
 enum { TC_SHA256_HEX = 64 };
 
 /* Of the concatenation of a few byte strings, as hexadecimal digits and a NUL. */
 void ti_sha256_hex(const tc_bytes *part, size_t n, char out[TC_SHA256_HEX + 1]);
+/* With the instructions of a level that is here. */
+void ti_sha256_hex_by(tc_isa isa, const tc_bytes *part, size_t n, char out[TC_SHA256_HEX + 1]);
 
 #endif

@@ -112,6 +112,7 @@ tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
     put_ports(ctx, &json, "inputs", g, false);
     put_ports(ctx, &json, "outputs", g, true);
     put_regions(ctx, c, &json);
+    TC_TRY(ti_certificate_kernels(ctx, c, &json));
     TC_TRY(ti_certificate_checks(ctx, c, &drawn, &json));
     ti_certificate_map(ctx, c, &json);
     char above[TC_SHA256_HEX + 1];

@@ -9,14 +9,20 @@
 #include "../wire/archive.h"
 #include "../wire/npy.h"
 
-enum { DRAWN = 7 };              /* inputs, of a region of up to */
-static const double FEW = 2e7;   /* multiplications; one of */
-static const double MANY = 1e9;  /* up to so many, and none of larger ones */
+/* How many inputs are drawn for a region of up to so many multiplications; none for larger ones. */
+static const struct {
+    double macs;
+    size_t n;
+} room[] = {{1e5, 31}, {2e7, 7}, {1e9, 1}};
 
 static size_t drawn_of(const tc_compiled *c, size_t r)
 {
-    double macs = c->jobs ? c->jobs[r].macs : MANY + 1;
-    return ti_module_has_state(c->region[r].module) || macs > MANY ? 0 : macs > FEW ? 1 : DRAWN;
+    if (!c->jobs || ti_module_has_state(c->region[r].module))
+        return 0;
+    for (size_t i = 0; i < TC_COUNT(room); i++)
+        if (c->jobs[r].macs <= room[i].macs)
+            return room[i].n;
+    return 0;
 }
 
 static uint32_t next(uint64_t *dice)
@@ -25,8 +31,12 @@ static uint32_t next(uint64_t *dice)
     return (uint32_t)(*dice >> 33);
 }
 
+/* How an input is drawn, by turns: any codes, the least and the greatest alone, one code everywhere.  The last two bring sums to their ends,
+ * which any codes seldom do. */
+typedef enum way { ANY, ENDS, ONE, WAYS } way;
+
 /* Codes that the caller can give: all of a quantized input's, else those between the least and the greatest of its sample. */
-static void draw(uint64_t *dice, tc_tensor sample, tc_tensor out)
+static void draw(uint64_t *dice, way how, tc_tensor sample, tc_tensor out)
 {
     const tc_quant *q = sample.type->quant;
     int64_t n = tc_type_count(sample.type), lo = q ? q->lo : INT64_MAX, hi = q ? q->hi : INT64_MIN;
@@ -34,10 +44,14 @@ static void draw(uint64_t *dice, tc_tensor sample, tc_tensor out)
         lo = ti_min_i64(lo, ti_load_i64(sample, i));
         hi = ti_max_i64(hi, ti_load_i64(sample, i));
     }
-    uint64_t span = n ? (uint64_t)hi - (uint64_t)lo + 1 : 1;
+    uint64_t span = n ? (uint64_t)hi - (uint64_t)lo + 1 : 1, more = 0;
     for (int64_t i = 0; i < n; i++) {
         uint64_t both = (uint64_t)next(dice) << 31 ^ next(dice);
-        ti_store_i64(out, i, (int64_t)((uint64_t)lo + (span ? both % span : both)));
+        if (how == ENDS)
+            more = both >> 31 & 1 ? span - 1 : 0;
+        else if (how == ANY || i == 0)
+            more = span ? both % span : both;
+        ti_store_i64(out, i, (int64_t)((uint64_t)lo + more));
     }
 }
 
@@ -76,7 +90,7 @@ static tc_status add_drawn(writer *w, const tc_compiled *c, size_t r, size_t k)
         in[i] = ti_tensor_new(&w->ctx->arena, ti_type_of(g, g->in[i]));
     for (size_t d = 0; d < n; d++) {
         for (size_t i = 0; i < g->n_in; i++)
-            draw(&dice, region->sample[0][i], in[i]);
+            draw(&dice, (way)(d % WAYS), region->sample[0][i], in[i]);
         TC_TRY(ti_exec_run(exec, in, out));
         add(w, region->name, k + d, "in", in, g->n_in);
         add(w, region->name, k + d, "out", out, g->n_out);

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """arithmetic.py -- the integer arithmetic of TOSA and of the machines, for numbers and for z3's bit vectors alike.
 
-Values are 64-bit with a sign.  `build/unit-lemmas --samples` prints what the compiler's own functions give (src/num/fixed.h,
-src/npu/scale.h); prove.py compares these definitions with them before it proves anything about them.
+Values are 64-bit with a sign.  kernels.py proves these definitions equal to the compiler's own C (src/num/fixed.h, src/npu/scale.h, ...).
 """
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import z3
 
 BITS = 64
+
+
+class Claim(NamedTuple):
+    """`holds` for all numbers of which everything of `given` is true."""
+
+    words: str
+    given: list
+    holds: object
 
 
 def choose(condition, yes, no):

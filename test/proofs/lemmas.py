@@ -4,8 +4,9 @@
 A row: its name, the file that relies on it, the statement, for which numbers, and how it is decided:
 
     z3          for all numbers of the domain; the function gives the claims, each of which z3 must prove
-    exhaustive  every code through the compiler's own functions and passes: build/unit-lemmas (parameters as its comments say)
-    measured    not proved: the tests that hold it to samples
+    exhaustive  every code through the compiler's own functions, passes and streams: build/unit-lemmas (parameters as its comments say)
+
+What a lemma is about is the arithmetic of a rewrite, not the code that does it.
 """
 from __future__ import annotations
 
@@ -13,15 +14,9 @@ from typing import Callable, Iterator, NamedTuple
 
 import z3
 
-from arithmetic import (choose, clip, leading_zeros, rounded_shift, saturated, scaled, tosa_shift, wide, wrapped)
+from arithmetic import (Claim, choose, clip, leading_zeros, rounded_shift, saturated, scaled, tosa_shift, wide, wrapped)
 
 TOP = (1 << 31) - 1  # the largest factor
-
-
-class Claim(NamedTuple):
-    words: str
-    given: list
-    holds: object
 
 
 class Lemma(NamedTuple):
@@ -173,6 +168,100 @@ def pads():
     yield Claim("a tap of padding", [x == zero], (x - zero) * w == 0)
 
 
+def padding_adds_nothing():
+    x, w, more = z3.BitVecs("x w more", 32)
+    yield Claim("a weight that is its zero point", [w == more], x * (w - more) == 0)
+    yield Claim("a weight of 0 without one", [w == 0], x * w == 0)
+
+
+# ---- shifts of a machine that rounds half up or to zero ----
+
+
+def shifts_down():
+    x = number("x")
+    for n in range(1, 32):
+        half = 1 << n - 1
+        held = choose(x < -(1 << 31) + half, -(1 << 31) + half, x)
+        yield Claim(f"by {n}", [of_bits(x, 32)], z3.And(rounded_shift(held - half, held - half < 0, n) == x >> n, of_bits(held - half, 32)))
+    for n in range(32):
+        yield Claim(f"its half, by {n}", [], z3.BitVecVal((1 << 30) >> 31 - n, 64) == (1 << n >> 1))
+
+
+def low_bits():
+    x = number("x")
+    for n in range(1, 32):
+        kept = wrapped(x - wrapped((x >> n) << n))
+        yield Claim(f"the low {n}", [of_bits(x, 32)], kept == x & (1 << n) - 1)
+        down = x >> n
+        logical = wrapped(down - wrapped((down >> 32 - n) << 32 - n))
+        yield Claim(f"logical, by {n}", [of_bits(x, 32)], logical == (x & 0xffffffff) >> n)
+
+
+# ---- indices: whole numbers of any size; a map, its factors and a function are any ----
+
+
+def parts_of_concats():
+    i, n, channel = z3.Ints("i n channel")
+    of = lambda name, *kinds: z3.Function(name, *kinds)
+    values, whole = z3.DeclareSort("values"), z3.IntSort()
+    x, y, factor = of("x", whole, values), of("y", whole, values), of("factor", whole, whole)
+    f = of("f", values, whole, values)
+    given = [n >= 0, i >= 0]
+    joined, second = z3.If(i < n, x(i), y(i - n)), n
+    cut = lambda start, at: factor(start + at)  # part_of()
+    yield Claim("along the channels", given, f(joined, factor(i)) == z3.If(i < n, f(x(i), cut(z3.IntVal(0), i)), f(y(i - n), cut(second, i - n))))
+    yield Claim("along another axis", given, f(joined, factor(channel)) == z3.If(i < n, f(x(i), factor(channel)), f(y(i - n), factor(channel))))
+
+
+def adds(z):
+    """What a tap adds, of a value: any function that is 0 at the zero point ("padding of the zero point")."""
+    tap = z3.Function("tap", z3.IntSort(), z3.IntSort())
+    return tap, tap(z) == 0
+
+
+def pads_of_windows():
+    at, n, before, after, pad, last, z = z3.Ints("at n before after pad last z")
+    x = z3.Function("x", z3.IntSort(), z3.IntSort())
+    tap, premise = adds(z)
+    padded = lambda j: z3.If(z3.And(j >= before, j < before + n), x(j - before), z)
+    reads = lambda read, j, size: z3.If(z3.And(j >= 0, j < size), tap(read(j)), 0)
+    given = [premise, n >= 1, before >= 0, after >= 0, pad >= 0, last >= 0]
+    yield Claim("what a tap adds", given, reads(padded, at - pad, before + n + after) == reads(x, at - (pad + before), n))
+    yield Claim("how many places", given, (before + n + after) + pad + last == n + (pad + before) + (last + after))
+
+
+def kernels_in_parts():
+    """Taps from..to of `taps` at distance d; products of numbers with d are numbers: from_ = from d, and so on."""
+    at, tap_, from_, to, taps, d, n, pad, last, places = z3.Ints("at tap from to taps d n pad last places")
+    before, after = pad - from_, last - (taps - to)
+    start, end = z3.If(before < 0, -before, 0), z3.If(after < 0, n + after, n)
+    of = lambda v: z3.If(v > 0, v, 0)
+    given = [d >= 1, 0 <= from_, from_ <= tap_, tap_ <= to - d, to <= taps, pad >= 0, last >= 0, n >= 1, 0 <= at, at <= places,
+             places + taps - d + 1 <= n + pad + last, start < end]
+    whole, part = at + tap_ - pad, at + (tap_ - from_) - of(before)
+    yield Claim("a tap reads the same", given, z3.And(z3.And(0 <= whole, whole < n) == z3.And(0 <= part, part < end - start),
+                                                      z3.Implies(z3.And(0 <= whole, whole < n), part + start == whole)))
+    nothing = [*given[:-1], start >= end]
+    yield Claim("a part that is left out reads nothing", nothing, z3.Not(z3.And(0 <= whole, whole < n)))
+    yield Claim("as many places", given, (end - start) + of(before) + of(after) - (to - from_) == n + pad + last - taps)
+
+
+def cropped_kernels():
+    at, tap_, apart, n, pad, places = z3.Ints("at tap apart n pad places")
+    given = [apart >= 1, 0 <= at, at <= places, n >= 1, pad >= 0]
+    yield Claim("before the first", [*given, places + tap_ < pad], at + tap_ - pad < 0)
+    yield Claim("behind the last", [*given, tap_ - pad > n - 1], at + tap_ - pad >= n)
+
+
+def large_strides():
+    out, tap_, pad, block, rest = z3.Ints("out tap pad block rest")
+    for s in range(4, 33):
+        given = [tap_ - pad == s * block + rest, 0 <= rest, rest < s]
+        other, over = z3.Ints("other over")
+        yield Claim(f"stride {s}", given, out * s + tap_ - pad == s * (out + block) + rest)
+        yield Claim(f"stride {s}, one block", [*given, tap_ - pad == s * other + over, 0 <= over, over < s], z3.And(block == other, rest == over))
+
+
 LEMMAS = [
     Lemma("rescale fusion", "src/lower/layout/fuse_rescales.c (join)", "g(f(x)) = t(x), t[c] = g(f(c)), for f, g of RESCALE, CLAMP, TABLE",
           "all 256 codes; 20,000 pairs of parameters", "exhaustive", "fusion"),
@@ -181,7 +270,7 @@ LEMMAS = [
     Lemma("clamp of clamp", "src/lower/layout/fuse_rescales.c (put_clamp), src/codegen/select_rescale.c (set_bounds)",
           "clip(clip(x, a, b), c, d) = clip(x, clip(a, c, d), clip(b, c, d))", "32 bits, a <= b, c <= d", "z3", clamps),
     Lemma("rescale of a concat", "src/lower/layout/fuse_rescales.c (narrow_parts)", "f(x ++ y) = f(x) ++ f(y), factors cut with the channels",
-          "f is elementwise; the indices", "measured", "test/golden/lower/fuse-rescales-parts.ir, random models"),
+          "any sizes, values, factors and f; two parts, more by induction", "z3", parts_of_concats),
     Lemma("two roundings", "src/lower/ethosu/split_double_rounding.c", "double(v m, s) = r2(r1(v m, 31), s - 31), r2(h) = round(h + (h >> 31))",
           "all products |v m| <= 2^30 (2^31 - 1), shifts 32..62; |v| < 2^30 is a premise", "z3", two_roundings),
     Lemma("narrowing after two roundings", "src/lower/ethosu/split_double_rounding.c",
@@ -205,17 +294,23 @@ LEMMAS = [
     Lemma("zero points into biases", "src/cortexm/c_products.c (whole_bias)", "sum (x - z) w + b = sum x w + (b - z sum w), in 32 bits that wrap",
           "32 bits, two terms; more by induction", "z3", zero_points),
     Lemma("padding of the zero point", "src/codegen/fold_pads.c", "x = z => (x - z) w = 0: a tap on padding adds what a tap beyond the map adds", "32 bits", "z3", pads),
-    Lemma("pads into windows", "src/codegen/fold_pads.c", "the window over PAD(x) is the window over x with pads added", "the indices", "measured",
-          "unit-codegen, TOSA suite on the back end"),
+    Lemma("pads into windows", "src/codegen/fold_pads.c (folded)", "the window over PAD(x) is the window over x with pads added", "any sizes and pads, one axis",
+          "z3", pads_of_windows),
+    Lemma("kernels in parts", "src/lower/product/split_accumulators.c (see)", "taps from..to of PAD(x) are a kernel on x[start..end] with pads of its own",
+          "any sizes, pads, strides and dilations, one axis", "z3", kernels_in_parts),
+    Lemma("cropped kernels", "src/lower/layout/crop_kernels.c (reached)", "taps that are left out read padding alone", "any sizes, one axis", "z3", cropped_kernels),
+    Lemma("large strides", "src/lower/layout/fold_large_strides.c", "tap t, t - p = s b + r, is tap b of channel r over blocks of s", "any places, strides 4..32", "z3",
+          large_strides),
+    Lemma("shifts down", "src/codegen/select_shift.c (shifted_down, half_of)", "x >> n = round(max(x, -2^31 + p) - p, n), p = 2^(n-1)", "32 bits, n 1..31", "z3", shifts_down),
+    Lemma("low bits", "src/codegen/select_shift.c (ti_sel_low_bits)", "x and 2^n - 1 = x - (x >> n << n); logical: the low 32 - n of x >> n", "32 bits, n 1..31", "z3", low_bits),
     Lemma("a table for each byte", "src/lower/integer/table_lookup.c (by_bytes)", "v = 256 floor(v / 256) + (v mod 256), both parts in 8 bits",
           "all results of 16 bits", "z3", bytes_apart),
     Lemma("tables of 16 bits at 128 c", "src/lower/integer/table_lookup.c (widened)", "table16(t, 128 c) = 128 t[c + 256]",
           "all 256 codes, entries of both ends", "exhaustive", "tables"),
-    Lemma("tables of i16, near enough", "src/lower/integer/table_lookup.c (from_i16)", "|y - f(x)| <= 2 steps", "65,536 codes of each function", "measured",
-          "the fit itself evaluates every code; golden files state the distance"),
-    Lemma("leaky factors", "src/codegen/fold_leaky.c", "max(x f, x g) = x < 0 ? x g : x f", "65,536 codes of each pair", "measured",
-          "are_sides() evaluates every code of the pair at hand while compiling"),
-    Lemma("codes of one value", "src/codegen/fold_codes.c", "a function of one int8 value is its 256 results", "256 codes of each function", "measured",
-          "ti_eval_node() evaluates every code while compiling"),
-    Lemma("channels added", "src/codegen/fold_channels.c", "weights 0 add 0 to every sum", "the indices", "measured", "unit-codegen"),
+    Lemma("tables of i16, near enough", "src/lower/integer/table_lookup.c (from_i16)", "|y - f(x)| <= 2 steps",
+          "all 65,536 codes; functions of the operator table at several scales", "exhaustive", "near"),
+    Lemma("leaky factors", "src/codegen/fold_leaky.c", "max(x f, x g) = x < 0 ? x g : x f", "all 65,536 codes; pairs of factors, on U55 and U85", "exhaustive", "leaky"),
+    Lemma("codes of one value", "src/codegen/fold_codes.c", "a function of one int8 value is its 256 results", "all 256 codes; chains of operators, on U55 and U85",
+          "exhaustive", "codes"),
+    Lemma("channels added", "src/codegen/fold_channels.c (padded)", "weights that are their zero point add 0 to every sum", "32 bits", "z3", padding_adds_nothing),
 ]

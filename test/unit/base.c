@@ -176,16 +176,24 @@ static void test_own(void)
     tc_ctx_free(ctx);
 }
 
-/* FIPS 180-4's own examples: one block, and two, in parts. */
+/* FIPS 180-4's own examples: one block, two in parts, and a million of 'a'; with every level of instructions that is here. */
 static void test_sha256(void)
 {
+    enum { MANY = 1000000, CUT = 100 };
     char hex[TC_SHA256_HEX + 1];
+    static uint8_t many[MANY];
     static const char text[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
-    ti_sha256_hex(&(tc_bytes){(const uint8_t *)"abc", 3}, 1, hex);
-    CHECK(ti_text_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-    ti_sha256_hex((const tc_bytes[]){{(const uint8_t *)text, 20}, {(const uint8_t *)text + 20, 36}}, 2,
-                  hex);
-    CHECK(ti_text_eq(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
+    memset(many, 'a', MANY);
+    for (tc_isa isa = TC_ISA_plain; isa < TC_ISA_COUNT; isa++) {
+        if (!ti_isa_here(isa))
+            continue;
+        ti_sha256_hex_by(isa, &(tc_bytes){(const uint8_t *)"abc", 3}, 1, hex);
+        CHECK(ti_text_eq(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
+        ti_sha256_hex_by(isa, (const tc_bytes[]){{(const uint8_t *)text, 20}, {(const uint8_t *)text + 20, 36}}, 2, hex);
+        CHECK(ti_text_eq(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
+        ti_sha256_hex_by(isa, (const tc_bytes[]){{many, CUT}, {many, MANY - CUT}}, 2, hex);
+        CHECK(ti_text_eq(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"));
+    }
 }
 
 /* One record, as a line and as JSON. */

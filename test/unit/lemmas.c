@@ -1,37 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lemmas.c -- lemmas of test/proofs/lemmas.py that are decided by trying every code, through the passes
- * and kernels of the compiler.      unit-lemmas [fusion|rounding|selects|tables|--samples]
- *
- * --samples prints the compiler's arithmetic for prove.py: MODE VALUE FACTOR SHIFT RESULT, and FUNCTION VALUE PARAMETER RESULT. */
-#include "check.h"
+/* lemmas.c -- lemmas of test/proofs/lemmas.py that are decided by trying every code, through the passes, the back end
+ * and the kernels of the compiler.      unit-lemmas [fusion|rounding|selects|tables|near|leaky|codes] */
+#include "codegen_case.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "drive/passes.h"
-#include "ir/ir_text.h"
+#include "ir/verify.h"
 #include "npu/scale.h"
 #include "num/load.h"
-#include "run/eval.h"
+#include "target/target.h"
 
-enum { CODES = 256, PAIRS = 20000, SAMPLES = 20000 };
+enum { CODES = 256, PAIRS = 20000 };
 
 static uint64_t seed = 1;
+static bool part_only; /* one part alone is tried in full */
 
 static uint32_t dice(uint32_t sides)
 {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(seed >> 33) % sides;
 }
-
-typedef struct text {
-    char v[16384];
-    size_t n;
-    int value; /* the last one */
-} text;
-
-#define SAY(t, ...) ((t)->n += (size_t)snprintf((t)->v + (t)->n, sizeof(t)->v - (t)->n, __VA_ARGS__))
 
 /* ---- before and after a pass ---- */
 
@@ -215,59 +204,159 @@ static void tables(void)
     }
 }
 
-/* ---- the arithmetic as the compiler has it ---- */
+/* ---- functions of 16 bits by tables of 513 entries ---- */
 
-static void samples(void)
+enum { WIDE_CODES = 65536, STEPS = 2, FEW = 29 };
+
+/* Each input element is a code of its own, of the graph's first input. */
+static tc_tensor codes_of(tc_ctx *ctx, const tc_graph *g)
 {
-    static const struct {
-        const char *name;
-        tc_npu_round round;
-    } mode[] = {{"natural", TC_ROUND_NATURAL}, {"double", TC_ROUND_DOUBLE},
-                {"symmetric", TC_ROUND_SYMMETRIC}, {"down", TC_ROUND_DOWN}};
-    for (int i = 0; i < SAMPLES; i++) {
-        int shift = 2 + (int)dice(61);
-        int64_t v = near_ends((int)dice(4), shift);
-        int32_t m = (int32_t)dice(1u << 31);
-        size_t k = (size_t)i % TC_COUNT(mode);
-        int64_t y = i % 8 == 0   ? ti_scale32((int32_t)v, m, shift)
-                    : i % 8 == 1 ? ti_scale32_double((int32_t)v, m, shift)
-                                 : ti_npu_scaled(v, (uint32_t)m, shift, mode[k].round, 0);
-        printf("%s %" PRId64 " %" PRId32 " %d %" PRId64 "\n", mode[k].name, v, m, shift, y);
-    }
+    tc_tensor t = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0]));
+    int64_t n = tc_type_count(t.type);
+    for (int64_t i = 0; i < n; i++)
+        ti_store_i64(t, i, i - n / 2);
+    return t;
 }
 
-/* Other operators of which arithmetic.py has its own words, as TOSA's kernels compute them: FUNCTION VALUE PARAMETER RESULT. */
-static void other_samples(void)
+static bool is_function(tc_op op)
 {
-    static const char *const name[] = {"tosa_shift", "leading_zeros", "wrapped_left", "clip", "saturated"};
-    tc_ctx *ctx = tc_ctx_new();
+    const tc_op_info *o = &tc_ops[op];
+    return o->min_in == 1 && o->max_in == 1 && o->n_out == 1 && o->attr == TC_ATTR_none && !o->tosa && (o->traits & T_ELTWISE);
+}
+
+/* 1: near enough for all codes; 0: not; -1: there is no such table, or no such operator of numbers. */
+static int is_near(const char *name, double from, double to)
+{
     static text t;
-    SAY(&t, "graph @main(%%0: i32[%d], %%1: i32[%d]) {\n", SAMPLES, SAMPLES);
-    SAY(&t, "  %%2 = tosa.arithmetic_right_shift %%0, %%1 round=true : i32[%d]\n", SAMPLES);
-    SAY(&t, "  %%3 = tosa.clz %%0 : i32[%d]\n  %%4 = tosa.logical_left_shift %%0, %%1 : i32[%d]\n", SAMPLES, SAMPLES);
-    SAY(&t, "  %%5 = tosa.clamp %%0 min_val=-70000 max_val=12345 nan_mode=propagate : i32[%d]\n", SAMPLES);
-    SAY(&t, "  %%6 = const [1073741824] : i32[1]\n  %%7 = const [30] : i8[1]\n  %%8 = const [0] : i32[1]\n  %%9 = const [0] : i16[1]\n");
-    SAY(&t, "  %%10 = tosa.clamp %%0 min_val=-268435456 max_val=268435455 nan_mode=propagate : i32[%d]\n", SAMPLES);
-    SAY(&t, "  %%11 = tosa.rescale %%10, %%6, %%7, %%8, %%9 scale32=true rounding_mode=single per_channel=false "
-            "input_unsigned=false output_unsigned=false : i16[%d]\n", SAMPLES);
-    SAY(&t, "  return %%2, %%3, %%4, %%5, %%11\n}\n");
+    tc_ctx *ctx = tc_ctx_new();
+    tc_target target;
+    tc_tensor before, after;
+    t.n = 0;
+    SAY(&t, "graph @main(%%0: i16[%d] q(%.17g:0)) {\n  %%1 = %s %%0 : i16[%d] q(%.17g:0)\n  return %%1\n}\n", WIDE_CODES, from, name,
+        WIDE_CODES, to);
     tc_module *module = parsed(ctx, &t);
-    tc_tensor in[2], out[TC_COUNT(name)];
-    for (int i = 0; module && i < 2; i++)
-        in[i] = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(module), ti_main(module)->in[i]));
-    for (int64_t k = 0; module && k < SAMPLES; k++) {
-        ti_store_i64(in[0], k, (int32_t)near_ends((int)dice(4), 31 + (int)dice(31)));
-        ti_store_i64(in[1], k, dice(32));
+    int near = -1;
+    if (module && ti_verify(ctx, module) == TC_OK && ti_target_parse(ctx, "TOSA-1.0+INT+int16", &target) == TC_OK) {
+        tc_tensor x = codes_of(ctx, ti_main(module));
+        if (ti_eval(ti_main(module), &x, &before, &ctx->arena) == TC_OK &&
+            ti_run_stages(ctx, module, "lower-to-tosa", &(tc_job){.target = &target}, NULL) == TC_OK &&
+            ti_eval(ti_main(module), &x, &after, &ctx->arena) == TC_OK) {
+            int64_t most = 0;
+            for (int64_t i = 0; i < WIDE_CODES; i++)
+                most = ti_max_i64(most, llabs(ti_load_i64(before, i) - ti_load_i64(after, i)));
+            near = most <= STEPS;
+            if (!near)
+                fprintf(stderr, "%s%" PRId64 " steps\n", t.v, most);
+        }
     }
-    if (!module || ti_eval(ti_main(module), in, out, &ctx->arena) != TC_OK) {
-        fprintf(stderr, "%s", tc_diagnostics(ctx));
-        exit(1);
-    }
-    for (size_t f = 0; f < TC_COUNT(name); f++)
-        for (int64_t k = 0; k < SAMPLES; k++)
-            printf("%s %" PRId64 " %" PRId64 " %" PRId64 "\n", name[f], ti_load_i64(in[0], k), ti_load_i64(in[1], k),
-                   ti_load_i64(out[f], k));
     tc_ctx_free(ctx);
+    return near;
+}
+
+static void near(void)
+{
+    static const double from[] = {0x1p-15, 0x1p-13, 0x1p-11, 0.0003}, to[] = {0x1p-15, 0x1p-12, 0.0002};
+    int tried = 0, seen = 0;
+    for (tc_op op = 0; op < TC_OP_COUNT; op++)
+        for (size_t i = 0; i < TC_COUNT(from) && is_function(op); i++)
+            for (size_t k = 0; k < TC_COUNT(to); k++) {
+                if (!part_only && seen++ % FEW)
+                    continue;
+                int near = is_near(tc_ops[op].name, from[i], to[k]);
+                tried += near >= 0;
+                CHECK_ROW(tc_ops[op].name, near != 0);
+            }
+    CHECK(tried > (part_only ? 500 : 10));
+}
+
+/* ---- command streams beside their TOSA, every code ---- */
+
+static const char *const machines[] = {"ethos-u55-128", "ethos-u85-256"};
+
+/* single: counts streams of one operation. */
+static bool stream_agrees(const text *t, const char *machine, int *single)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    made m = make(ctx, t, machine, ti_npu_machine_find(machine)->product == TC_U85 ? "Sram_Only" : "Shared_Sram", (tc_codegen_options){0});
+    bool good = m.g && !m.r.refused;
+    *single += m.kernels == 1;
+    if (good) {
+        const char *error = NULL;
+        tc_tensor x = codes_of(ctx, m.g), want;
+        tc_npu_exec *exec = ti_npu_exec_new(&ctx->arena, &m.r.program, &error);
+        void *to = tc_new_n(&ctx->arena, uint8_t, (size_t)m.r.program.out[0].bytes + 1);
+        good = exec && ti_eval(m.g, &x, &want, &ctx->arena) == TC_OK && !ti_npu_exec_run(exec, &(const void *){x.data}, &to) &&
+               !memcmp(to, want.data, tc_type_bytes(want.type));
+    }
+    if (!good)
+        fprintf(stderr, "%s: %s%s%s", machine, t->v, tc_diagnostics(ctx), m.r.refused ? m.r.refused : "");
+    tc_ctx_free(ctx);
+    return good;
+}
+
+/* Factors of a RESCALE of 16 bits: one, or below 4, with either rounding. */
+static int say_side(text *t, bool one)
+{
+    int x = t->value, factor = one ? 1 << 30 : (int)((1u << 30) + dice(1u << 30)), shift = one ? 30 : 29 + (int)dice(12);
+    SAY(t, "  %%%d = const [%d] : i32[1]\n  %%%d = const [%d] : i8[1]\n", x + 1, factor, x + 2, shift);
+    SAY(t, "  %%%d = const [0] : i16[1]\n  %%%d = const [0] : i32[1]\n", x + 3, x + 4);
+    SAY(t, "  %%%d = tosa.rescale %%0, %%%d, %%%d, %%%d, %%%d scale32=true rounding_mode=%s per_channel=false input_unsigned=false "
+           "output_unsigned=false : i16[256,256]\n", x + 5, x + 1, x + 2, x + 3, x + 3, dice(2) ? "double" : "single");
+    t->value = x + 5;
+    return rescale_by(t, t->value, "i16", "i32", "256,256", 1 << 30, 30);
+}
+
+static void leaky(void)
+{
+    static text t;
+    int single = 0, n = part_only ? 240 : 24;
+    for (int i = 0; i < n; i++) {
+        t.n = 0;
+        t.value = 0;
+        SAY(&t, "graph @main(%%0: i16[256,256]) {\n");
+        int a = say_side(&t, i % 3 != 0), b = say_side(&t, false);
+        SAY(&t, "  %%%d = tosa.maximum %%%d, %%%d nan_mode=propagate : i32[256,256]\n", t.value + 1, i % 2 ? a : b, i % 2 ? b : a);
+        t.value++;
+        rescale_by(&t, t.value, "i32", "i16", "256,256", 1 << 30, 30);
+        end(&t);
+        CHECK(stream_agrees(&t, machines[i % 4 / 2], &single));
+    }
+    CHECK(single > n / 8);
+}
+
+/* One more operator on 32 bits; they stay below 2^28. */
+static void say_step(text *t)
+{
+    static const char *const two[] = {"tosa.add", "tosa.sub", "tosa.maximum", "tosa.minimum"};
+    int x = t->value, k = (int)dice(6);
+    if (k < 4) {
+        SAY(t, "  %%%d = const [%d] : i32[1,1]\n  %%%d = %s %%%d, %%%d%s : i32[16,16]\n", x + 1, (int)dice(1 << 20) - (1 << 19), x + 2, two[k],
+            x, x + 1, k < 2 ? "" : " nan_mode=propagate");
+        t->value = x + 2;
+    } else if (k == 4) {
+        SAY(t, "  %%%d = tosa.abs %%%d : i32[16,16]\n", x + 1, x);
+        t->value = x + 1;
+    } else
+        rescale_by(t, x, "i32", "i32", "16,16", (int)((1u << 30) + dice(1u << 30)), 31 + (int)dice(3));
+}
+
+static void codes(void)
+{
+    static text t;
+    int single = 0;
+    for (int i = 0; i < 400; i++) {
+        t.n = 0;
+        t.value = 0;
+        SAY(&t, "graph @main(%%0: i8[16,16]) {\n");
+        rescale_by(&t, 0, "i8", "i32", "16,16", (int)((1u << 30) + dice(1u << 30)), 12 + (int)dice(12));
+        for (int k = 3 + (int)dice(5); k; k--)
+            say_step(&t);
+        if (i % 3)
+            rescale_by(&t, t.value, "i32", "i8", "16,16", (int)((1u << 30) + dice(1u << 30)), 38 + (int)dice(8));
+        end(&t);
+        CHECK(stream_agrees(&t, machines[i % 2], &single));
+    }
+    CHECK(single > 200);
 }
 
 int main(int argc, char **argv)
@@ -275,13 +364,10 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } part[] = {{"fusion", fusion}, {"rounding", rounding}, {"selects", selects}, {"tables", tables}};
+    } part[] = {{"fusion", fusion}, {"rounding", rounding}, {"selects", selects},
+                {"tables", tables}, {"near", near},         {"leaky", leaky},     {"codes", codes}};
     const char *only = argc > 1 ? argv[1] : NULL;
-    if (only && !strcmp(only, "--samples")) {
-        samples();
-        other_samples();
-        return 0;
-    }
+    part_only = only != NULL;
     for (size_t i = 0; i < TC_COUNT(part); i++)
         if (!only || !strcmp(only, part[i].name))
             part[i].run();

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Mutants of the compiler, and which nets find them.    mutants.py BUILD CASES WORK [--count 100] [--seed 1] [--only WORD] [--deep FILE:LINE]
+
+A mutant is src/lower or src/codegen with one place changed: a condition turned, a constant off by one, an operator in place of another
+(places.py).  Places are drawn by the seed from all of them.  A mutant is compiled by the build's own command and linked in front of the
+library; one whose code is equal to the unchanged code is none.  Every test runs once on a compiler that notes what ran (reach.py), and
+a mutant is put before tests that come by its place, the quickest first, until one says something else than of the unchanged compiler.
+
+The nets (nets.py), all of them parts of `make check`:
+
+    golden     what rules and passes write, as text
+    graphs     small graphs on two machines, our executor and verifier (npu-own)
+    streams    every sixth case of TOSA's suite, on three machines by turns, the same
+    second     the same streams before check/tosac_check
+    units      unit tests of lowering and of the back end
+    operators  recorded operators of PyTorch, compiled, before recorded results
+    bytes      hashes of digits for four targets
+    check      small models, `compile --check`: every step, every stream and the result are executed
+    certificates   the same files before check/tosac_check
+    table      every operator of the table, in every type, for every target
+    models     400 random models for every target
+    price      the same files: other bytes than the unchanged compiler writes; no finding, but said
+
+Of a net at most MOST tests are tried, drawn by the mutant; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
+harmless, or a hole.  --deep: of the mutants at that line, without a limit.
+WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from pathlib import Path
+
+from build import Build
+from nets import PRICES, Bench, all_tests
+from places import Mutant, places
+from reach import Reach
+
+ALL = 12
+MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 8, "operators": 8, "bytes": 4, "check": 3, "models": 12, "table": 1}
+PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
+
+
+class Trial:
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool):
+        self.build, self.bench, self.reach, self.deep = build, bench, reach, deep
+
+    def chosen(self, found: list[int], name: str) -> list[int]:
+        """Of each net at most MOST, drawn by the mutant's name."""
+        dice = random.Random(name)
+        by_net: dict[str, list[int]] = {}
+        for k in found:
+            by_net.setdefault(self.reach.tests[k].net, []).append(k)
+        kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST[net])))}
+        return [k for k in found if k in kept]
+
+    def finds(self, changed: Path, found: list[int], all_nets: bool) -> dict[str, str]:
+        """By net, the first test that says something else."""
+        programs, by = {}, {}
+        for k in found:
+            t = self.reach.tests[k]
+            if all_nets and t.net in by:
+                continue
+            if t.target not in programs:
+                programs[t.target] = self.build.link(t.target, [changed], self.build.work / t.target, "-s")
+            self.bench.seconds = LEAST + PATIENCE * self.reach.seconds[k]
+            said, _ = self.bench.tried(t, programs[t.target])
+            for net in said:
+                if said[net] != self.reach.said[k][net]:
+                    by.setdefault(net, t.name)
+            if not all_nets and set(by) - set(PRICES):
+                break
+        return by
+
+
+def row_of(trial: Trial, place, number: int) -> dict:
+    m = Mutant(place)
+    row = {"mutant": m.words, "kind": m.kind, "is": "", "by": {}}
+    row["is"], changed = trial.build.mutant(m)
+    if row["is"]:
+        return row
+    reached = trial.reach.of(place, m.line)
+    row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
+    row["all"] = number % ALL == 0
+    row["by"] = trial.finds(changed, trial.chosen(reached, m.words), row["all"])
+    found = set(row["by"]) - set(PRICES)
+    row["is"] = "found" if found else "a price" if row["by"] else "not found" if reached else "not reached"
+    return row
+
+
+def summary(rows: list[dict]) -> None:
+    count = Counter(r["is"] for r in rows)
+    alone, seen = Counter(), sum(r.get("all", False) for r in rows)
+    for r in rows:
+        alone.update(r["by"] if r.get("all") else [])
+    for how, n in sorted(count.items()):
+        print(f"{how}: {n}")
+    for net, n in sorted(alone.items()):
+        print(f"{net} alone: {n} of {seen}")
+    for r in rows:
+        if r["is"] in ("not found", "not reached", "a price"):
+            print(f"{r['is']}: {r['mutant']}")
+    lost = count["not found"] + count["not reached"] + count["a price"]
+    print(f"{count['found']} passed, {lost} failed, {count['equal code'] + count['does not compile']} skipped")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", help="of files whose names contain this")
+    parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
+    parser.add_argument("--deep", help="FILE:LINE, or its beginning")
+    args = parser.parse_args()
+    args.work.mkdir(parents=True, exist_ok=True)
+    drawn = [p for p in places() if not args.only or args.only in p.path.name]
+    random.Random(args.seed).shuffle(drawn)
+    work = args.work.resolve()
+    build, bench = Build(args.build.resolve(), work), Bench(args.build.resolve(), work, args.cases.resolve())
+    reach = Reach(build, bench, all_tests(bench.build, bench.cases), work / "reach.json")
+    kept = work / f"seed{args.seed}.json"
+    rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
+    print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
+    trial = Trial(build, bench, reach, bool(args.deep))
+    for k, row in enumerate(rows):
+        if row["is"] in args.again:
+            rows[k] = row_of(trial, drawn[k], 1)
+            print(f"again: {rows[k]['is']}: {', '.join(rows[k]['by'].values())}: {row['mutant']}", flush=True)
+            kept.write_text(json.dumps(rows, indent=1))
+    for place in drawn if args.deep else drawn[len(rows):]:
+        tried = sum(r["is"] not in ("does not compile", "equal code") for r in rows)
+        if tried >= args.count:
+            break
+        if args.deep and not Mutant(place).words.startswith(args.deep):
+            continue
+        rows.append(row_of(trial, place, tried))
+        if rows[-1]["is"] not in ("does not compile", "equal code"):
+            print(f"{tried + 1}: {rows[-1]['is']}: {', '.join(f'{net} ({name})' for net, name in rows[-1]['by'].items())}: {rows[-1]['mutant']}", flush=True)
+        if not args.deep:
+            kept.write_text(json.dumps(rows, indent=1))
+    summary(rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""nets.py -- the tests that mutants are put before, in single pieces: what each says of a compiler, as text for each net."""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Callable, NamedTuple
+
+from places import TOP
+
+sys.path.insert(0, str(TOP / "check"))
+
+DIGITS, LSTM, SPOTTER = (TOP / "test" / "fixture" / name for name in ("digits", "lstm", "spotter"))
+#: nets that say what a compiler is worth and no more: other bytes without other numbers are no mistake
+PRICES = ("price",)
+MACHINES = ("ethos-u55-128", "ethos-u65-512", "ethos-u85-256")
+ENDS = ("ethos-u55-128", "ethos-u85-256")
+SKIPPED = re.compile(r"ERRORIF|_(bf16|f16|f32|fp8)")
+EVERY = 6  # of the suite's cases
+UNITS = re.compile(r"lower_.*|codegen|own|passes|lemmas|cycles|c_runs|cortexm_scratch|place|api_compile|tflite_write")
+FILES = [("ethos-u85-256", "model.pte", []), ("ethos-u55-128", "model.tflite", []), ("vgf", "model.vgf", []), ("cortex-m55", "model.c", ["--emit=c"])]
+MODELS = [(DIGITS / "model.pt2", DIGITS / "calib.npz", "ethos-u55-128"), (SPOTTER / "stream.pt2", SPOTTER / "frames.npy", "ethos-u65-512"),
+          (LSTM / "stream.pt2", LSTM / "samples.npy", "ethos-u85-256")]
+LONGEST = 900
+MODELS_EACH, MODELS_TIMES = 10, 40
+
+
+class Test(NamedTuple):
+    net: str
+    name: str
+    target: str  # the program that is linked to the compiler under test
+    says: Callable[["Bench", Path], dict[str, str]]
+
+
+class Bench:
+    """Where tests run, and how long they may."""
+
+    def __init__(self, build: Path, work: Path, cases: Path):
+        self.build, self.work, self.cases = build, work, cases
+        self.seconds = LONGEST
+        self.reach: Path | None = None
+
+    def run(self, *words, cwd: Path = TOP) -> tuple[str, str]:
+        more = {"TOSAC_REACH": str(self.reach)} if self.reach else {}
+        try:
+            done = subprocess.run([str(w) for w in words], capture_output=True, text=True, errors="replace", timeout=self.seconds, cwd=cwd, env=os.environ | more)
+            return str(done.returncode), done.stdout
+        except subprocess.TimeoutExpired:
+            return "takes too long", ""
+
+    def tried(self, test: Test, program: Path) -> tuple[dict[str, str], float]:
+        """What it says, and processor time."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found = test.says(self, program)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def golden(file: Path) -> Test:
+    return Test("golden", str(file.relative_to(TOP)), "tosac",
+                lambda bench, program: {"golden": bench.run(bench.build / "golden", "--tosac", program, file)[0]})
+
+
+def graph(file: Path, machine: str) -> Test:
+    return Test("graphs", f"{file.name} {machine}", "npu-own", lambda bench, program: {"graphs": " ".join(bench.run(program, machine, file))})
+
+
+def unit(name: str) -> Test:
+    return Test("units", name, f"unit-{name}", lambda bench, program: {"units": bench.run(program)[0]})
+
+
+def operator(name: str) -> Test:
+    def says(bench: Bench, program: Path) -> dict[str, str]:
+        return {"operators": bench.run(program, "lowered", "--cases", bench.cases, "-j", 1, "-k", f"{name}/")[0]}
+    return Test("operators", name, "conformance", says)
+
+
+def stream(case: Path, machine: str) -> Test:
+    """Our executor and verifier, and tosac_check on the same stream."""
+    def says(bench: Bench, program: Path) -> dict[str, str]:
+        out = bench.work / "stream.npz"
+        out.unlink(missing_ok=True)
+        own = " ".join(bench.run(program, "-o", out, machine, case))
+        return {"streams": own, "second": second(out, case) if out.exists() else "none"}
+    return Test("streams", f"{case.name} {machine}", "npu-own", says)
+
+
+def second(made: Path, case: Path) -> str:
+    import numpy as np
+    from tosac_check.__main__ import judge
+    text = json.loads((case / "desc.json").read_text())
+    given, want = ([np.load(case / name) for name in text[key]] for key in ("ifm_file", "ofm_file"))
+    bounds = [np.load(f) if f.exists() else None for f in (case / f"bounds_{name}" for name in text["ofm_file"])]
+    try:
+        report = judge(made, given, want, bounds)
+    except Exception as error:  # a stream that is none
+        return type(error).__name__
+    return "fault" if report["faults"] else "right"
+
+
+def sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else "none"
+
+
+def same_bytes(target: str, name: str, more: list[str]) -> Test:
+    """Of digits: the files of test/same_bytes.sh."""
+    def says(bench: Bench, program: Path) -> dict[str, str]:
+        out = bench.work / name
+        out.unlink(missing_ok=True)
+        code, _ = bench.run(program, "compile", DIGITS / "model.pt2", "-t", target, "--calib", DIGITS / "calib.npz", *more, "--quiet", "--threads", 1, "-o", out)
+        return {"bytes": f"{code} {sha256(out)}"}
+    return Test("bytes", f"{target} {name}", "tosac", says)
+
+
+def checked(model: Path, calib: Path, target: str) -> Test:
+    """`compile --check`: every step, every stream and the result are executed; the file before tosac_check; its bytes."""
+    def says(bench: Bench, program: Path) -> dict[str, str]:
+        out, certificate = bench.work / "o.pte", bench.work / "o.json"
+        out.unlink(missing_ok=True)
+        certificate.unlink(missing_ok=True)
+        code, _ = bench.run(program, "compile", model, "-t", target, "--calib", calib, "-o", out, "--check", "--certificate", certificate, "--threads", 1, "--quiet")
+        judged = bench.run(sys.executable, "-m", "tosac_check", certificate, cwd=TOP / "check")[0] if certificate.exists() else "none"
+        return {"check": code, "certificates": judged if code == "0" else "0", "price": sha256(out)}
+    return Test("check", f"{model.parent.name} {target}", "tosac", says)
+
+
+def last_line(bench: Bench, *words) -> str:
+    code, said = bench.run(*words, "-j", 1, "--known", TOP / "test" / "models" / "known.txt", "--found", bench.work / "found")
+    return f"{code} {said.splitlines()[-1:]}"
+
+
+def table() -> Test:
+    """Every operator of the table in every type, for every target."""
+    return Test("table", "all", "models", lambda bench, program: {"table": last_line(bench, program, "--table", TOP / "test" / "golden" / "lower")})
+
+
+def models(first: int) -> Test:
+    """Random models: for every target, every step checked, files written, read back and run."""
+    return Test("models", f"{first}..{first + MODELS_EACH - 1}", "models",
+                lambda bench, program: {"models": last_line(bench, program, "--count", MODELS_EACH, "--seed", first)})
+
+
+def all_tests(build: Path, cases: Path) -> list[Test]:
+    """Those of which the build has the program."""
+    suite = sorted(p for p in (cases / "suites" / "public").iterdir() if p.is_dir() and not SKIPPED.search(p.name))
+    operators = sorted(p.name for p in (cases / "suites" / "aten").iterdir() if p.is_dir())
+    units = sorted(p.stem for p in (TOP / "test" / "unit").glob("*.c") if UNITS.fullmatch(p.stem) and (build / f"unit-{p.stem}").exists())
+    return [*map(golden, sorted((TOP / "test" / "golden").rglob("*.ir"))),
+            *(graph(file, machine) for file in sorted((TOP / "test" / "codegen").glob("*.ir")) for machine in ENDS),
+            *(stream(case, MACHINES[k % len(MACHINES)]) for k, case in enumerate(suite[::EVERY])),
+            *map(unit, units), *map(operator, operators), *(same_bytes(*f) for f in FILES), *(checked(*m) for m in MODELS),
+            table(), *(models(first) for first in range(1, 1 + MODELS_EACH * MODELS_TIMES, MODELS_EACH))]
