@@ -40,7 +40,9 @@ typedef struct tc_compile_ethosu {
                                   executor, not tried on silicon */
     bool share_weights;        /* several methods: a method takes the weights of those before
                                   it, and a .pte has them once */
-    uint64_t reserved[2];      /* for later versions: 0 */
+    const char *marks;         /* experimental: "irq" or "wait": every operation ends by itself, for
+                                  counters (doc/profile.md); NULL: none */
+    uint64_t reserved[1];      /* for later versions: 0 */
 } tc_compile_ethosu;
 
 /* Experimental.  Goals instead of quant.config: the bits of each value and weight are searched for.
