@@ -34,6 +34,8 @@ bool pmu_running(const pmu *p) { return p->npu[STATUS] & RUNNING; }
 void pmu_begin(pmu *p)
 {
     volatile uint32_t *c = counters(p);
+    if (!pmu_running(p)) /* STOP of the job before has set every bit of the history */
+        p->npu[CMD] = 0xffff0000 | KEEP;
     c[PMCR] = ENABLE | RESET_CYCLES;
     c[PMCNTENSET] = CYCLES;
     p->n = p->lost = 0;
