@@ -142,7 +142,9 @@ typedef enum tc_output {
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
     TC_OUTPUT_TFLITE = 7,   /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
-    TC_OUTPUT_BPTE = 8      /* the ExecuTorch program with test vectors and what it gives on them */
+    TC_OUTPUT_BPTE = 8,     /* the ExecuTorch program with test vectors and what it gives on them */
+    TC_OUTPUT_PACK = 9,     /* Cortex-M, an Ethos-U beside one: the C in a CMSIS-Pack */
+    TC_OUTPUT_LIBRARY = 10  /* the same as a library of Arduino and PlatformIO */
 } tc_output;
 
 /* The kind's name ("pte+tosa") and its file extension (".pte"; "" for none); NULL for an unknown

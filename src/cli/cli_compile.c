@@ -429,7 +429,7 @@ static const cli_option options[] = {
                                                     "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, stream, pte, pte+tosa, c, ir, "
-     "tflite, bpte, model-explorer"},
+     "tflite, bpte, pack, library, model-explorer"},
     {"--input", "-i", "DATA", CLI_TEXTS, AT(input),
      ".bpte: its test vectors, as --calib (default: the calibration samples that the result is run on)"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
