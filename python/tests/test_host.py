@@ -99,3 +99,11 @@ def test_what_an_emulator_says(digits, monkeypatch, tmp_path):
     ran = result.emulate(tmp_path / "firmware.elf", clock=25_000_000)
     assert ran.code == 3 and ran.cycles == 2 * 257323 and [j.operations for j in ran.jobs] == [61, 61] and ran.jobs[1].microseconds == 400
     assert ran.output.splitlines()[0] == "the same bytes 4" and "-t ethos-u55-128 --report --clock 25000000" in ran.output
+
+
+def test_int8_tflite_for_a_cortex_m(m4, tmp_path):
+    """Saved from Python: the command's bytes."""
+    m4.save(tmp_path / "network.tflite")
+    assert m4.memory == 107776
+    program = tosac.load(tmp_path / "network.tflite")
+    assert np.isfinite(program.run(np.zeros((1, 1, 28, 28), np.float32))[0]).all()
