@@ -6,6 +6,7 @@
 Networks on three machines, their outputs compared with `tosac run` inside the firmware; counters, QREAD and an overflow interrupt while a job
 runs; planted faults and the status that each gives.  Ends with "N passed, N failed, N skipped".
 """
+import json
 import os
 import re
 import shutil
@@ -50,21 +51,23 @@ def driver(work, fault):
     return folder
 
 
-def model(tosac, work, name, machine):
-    folder = f"{work}/{name.replace(' ', '-')}-{machine}"
+def model(tosac, work, name, machine, *marks):
+    folder = f"{work}/{name.replace(' ', '-')}-{machine}{''.join(marks)}"
     if not os.path.isdir(folder):
         os.makedirs(folder)
         source = [f"{HERE}/fixture/{a}" if "/" in a else a for a in MODELS[name][0]]
         for kind in ("c", "ir"):
-            run([tosac, "compile", *source, "-t", f"{machine}+cortex-m55", "--emit", kind, "-o", f"{folder}/network.{kind}"], work)
+            run([tosac, "compile", *source, "-t", f"{machine}+cortex-m55", *marks, "--emit", kind, "-o", f"{folder}/network.{kind}"], work)
+        if marks:
+            run([tosac, "compile", *source, "-t", machine, *marks, "--locations", "-o", f"{folder}/network.pte"], work)
         run([sys.executable, f"{FIRMWARE}/vectors.py", tosac, folder, "4"], work)
     return folder
 
 
-def firmware(work, folder, fault):
+def firmware(work, folder, fault, *more):
     build = f"{folder}/build{fault}"
     run(["cmake", "-G", "Ninja", "-S", FIRMWARE, "-B", build, f"-DCMAKE_TOOLCHAIN_FILE={TOP}/examples/cortex-m/arm-none-eabi.cmake",
-         f"-DMODEL_FOLDER={folder}", f"-DETHOSU_DRIVER={driver(work, fault)}"], work)
+         f"-DMODEL_FOLDER={folder}", f"-DETHOSU_DRIVER={driver(work, fault)}", *more], work)
     run(["cmake", "--build", build], work)
     return f"{build}/firmware.elf"
 
@@ -95,6 +98,24 @@ def right(tosac, work, name, machine):
     print(f"{name:12} {machine:14} {n['the same bytes'][0]} of 4 the same, {jobs} jobs, cycles {n['cycles'][0]}, ticks {n['ticks of the last'][0]}", flush=True)
 
 
+HANDLER = 120  # cycles until the core has read the counter, at the most
+
+
+def counted(tosac, work, name, machine):
+    """The counter read at every mark, by examples/pmu; its log beside what was expected, operation by operation."""
+    folder = model(tosac, work, name, machine, "--marks", "irq")
+    code, n, text = emulate(firmware(work, folder, 0, "-DPMU=network.pte"), machine)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    with open(f"{folder}/network.log", "w", encoding="ascii", errors="replace") as log:
+        log.write(text)
+    found = json.loads(run([tosac, "profile", f"{folder}/network.pte", "--pmu", f"{folder}/network.log", "--json"], folder))["counted"]
+    off = max(abs(p["cycles"] - p["expected_cycles"]) for p in found["parts"])
+    expect(found["jobs"] == 4 and len(found["parts"]) > 3 and off <= HANDLER, f"off by {off} cycles in {found['parts']}", text)
+    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 20000, str(found["call_cycles"]), text)
+    print(f"{name:12} {machine:14} {len(found['parts'])} parts in {len(found['lines'])} lines, at most {off:.0f} cycles off, "
+          f"a call {found['call_cycles']:.0f}", flush=True)
+
+
 def wrong(tosac, work, fault, machine):
     words, status, said = FAULTS[fault]
     code, n, text = emulate(firmware(work, model(tosac, work, "digits", machine), fault), machine)
@@ -121,7 +142,7 @@ def missing():
 def main(tosac, work):
     tosac, good, bad = os.path.realpath(tosac), 0, 0
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
-    cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
+    cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
     why = missing()
     if why:
         print(why)

@@ -262,6 +262,8 @@ queue_gcc() {
     [ "$mode" = quick ] || later "examples/firmware, in QEMU" test/firmware.sh build/tosac
     [ "$mode" = quick ] || later "firmware with an Ethos-U, in QEMU" python3 test/emulate.py build/tosac
     [ "$mode" = quick ] || later "Linux's driver for Ethos-U" "$python" test/device.py "$PWD/build"
+    [ "$mode" = quick ] || later "packs and libraries" python3 test/packs.py build/tosac
+    [ "$mode" = quick ] || later "logs of a cycle counter" python3 test/counted.py build/tosac
     later "firmware that takes a file or not" python3 test/firmware_fit.py build/tosac
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M55" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m55 --qemu --per-operator 3
     [ "$mode" = quick ] || later "C for a Cortex-M, operators on an M4" python3 test/cortexm_suite.py build/tosac $cases/suites/public --target cortex-m4 --qemu --per-operator 3

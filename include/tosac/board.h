@@ -50,6 +50,20 @@ TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_board_find(tc_ctx *ctx, const ch
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_board_memory_at(tc_ctx *ctx, const char *name, size_t i,
                                                                 tc_board_memory_info *out);
 
+/* ---- what its counter took ---- */
+
+/* A board whose memories agree with logs of its cycle counter (doc/profile.md): bandwidth and latencies of
+ * the system around its Ethos-U, and cycles of a call.
+ *
+ *   logs    of programs compiled with marks; each names its program's file, beside it
+ *   board   a board's name or file, to begin with
+ *   name    of the new board, and of its system
+ *   text    the new board, as a file; may be NULL
+ *   report  what was changed, and how far off the model is before and after; may be NULL */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status
+tc_board_calibrate(tc_ctx *ctx, const char *const *logs, size_t n, const char *board, const char *name,
+                   tc_form form, const char **text, const char **report);
+
 /* ---- the verdict ---- */
 
 /* Whether the files that were made last fit the board that they were compiled for. */

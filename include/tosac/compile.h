@@ -40,7 +40,9 @@ typedef struct tc_compile_ethosu {
                                   executor, not tried on silicon */
     bool share_weights;        /* several methods: a method takes the weights of those before
                                   it, and a .pte has them once */
-    uint64_t reserved[2];      /* for later versions: 0 */
+    const char *marks;         /* experimental: "irq" or "wait": every operation ends by itself, for
+                                  counters (doc/profile.md); NULL: none */
+    uint64_t reserved[1];      /* for later versions: 0 */
 } tc_compile_ethosu;
 
 /* Experimental.  Goals instead of quant.config: the bits of each value and weight are searched for.
@@ -140,7 +142,9 @@ typedef enum tc_output {
     TC_OUTPUT_IR = 5,       /* the graphs as text */
     TC_OUTPUT_C = 6,        /* the ExecuTorch program as C: an array, and a header with sizes */
     TC_OUTPUT_TFLITE = 7,   /* Ethos-U, cpu: a .tflite for TensorFlow Lite Micro: the whole model */
-    TC_OUTPUT_BPTE = 8      /* the ExecuTorch program with test vectors and what it gives on them */
+    TC_OUTPUT_BPTE = 8,     /* the ExecuTorch program with test vectors and what it gives on them */
+    TC_OUTPUT_PACK = 9,     /* Cortex-M, an Ethos-U beside one: the C in a CMSIS-Pack */
+    TC_OUTPUT_LIBRARY = 10  /* the same as a library of Arduino and PlatformIO */
 } tc_output;
 
 /* The kind's name ("pte+tosa") and its file extension (".pte"; "" for none); NULL for an unknown

@@ -117,6 +117,8 @@ typedef struct tc_npu_progress {
     double read[TC_NPU_PORTS], written[TC_NPU_PORTS]; /* bytes */
     uint16_t mask;   /* of IRQ commands so far */
     double next_irq; /* the cycle of the next IRQ command; 0: there is none before the end */
+    size_t irqs;     /* how many of them so far, */
+    uint16_t last_mask; /* and the mask of the last one, or of those at its cycle */
 } tc_npu_progress;
 TC_SIZED_RECORD(tc_npu_progress)
 

@@ -40,6 +40,8 @@ typedef struct tc_profile_options {
     const char *etdump;        /* a .pte: what ExecuTorch's runtime noted while it ran it; its times come
                                   beside those that are expected.  NULL: nothing was measured */
     double ticks;              /* of the ETDump's clock in a second; 0: 1e9 */
+    const char *pmu;           /* a log of the cycle counter while the streams ran (examples/pmu): its cycles
+                                  come beside those that are expected.  NULL: there is none */
 } tc_profile_options;
 TC_SIZED_RECORD(tc_profile_options)
 
@@ -125,6 +127,11 @@ TC_API bool tc_profile_get_row(const tc_profile *profile, tc_profile_by by, size
 TC_API TC_MUST_USE tc_status tc_profile_report(tc_ctx *ctx, const tc_profile *profile,
                                                tc_profile_by by, size_t most, tc_form form,
                                                const char **out);
+
+/* What the log's counter took, by node, as Model Explorer's data for the graph of --emit model-explorer.
+ * TC_USAGE: the profile has no log. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_profile_overlay(tc_ctx *ctx, const tc_profile *profile,
+                                                                const char **out);
 
 #ifdef __cplusplus
 }

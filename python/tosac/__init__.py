@@ -15,6 +15,7 @@ from ._compile import Accuracy, Alternative, BoardMemory, Compiled, CpuNode, Exp
 from ._errors import (BugError, CancelledError, Diagnostic, ExportError, ModelError, OutOfMemoryError, ToolError, TosacError, TosacWarning,
                       UnsupportedError, UsageError)
 from ._generate import Generated, Tokenizer, generate
+from ._host import CPort, Emulated, EmulatedJob, HostProgram, emulate
 from ._library import version as _version
 from ._look import ComparedValue, Comparison, compare, describe, disassemble, inspect, verify
 from ._model import Model, Node, Program, QuantizeReport, TypedModel, load, observe, quantize, run
@@ -23,8 +24,8 @@ from ._tensor import Port, Quantization
 __version__ = _version()
 
 __all__ = [
-    "compile", "quantize", "observe", "run", "compare", "explain", "advise", "inspect", "describe", "disassemble", "verify", "load", "generate", "targets", "boards", "ops",
+    "compile", "quantize", "observe", "run", "compare", "explain", "advise", "inspect", "describe", "disassemble", "verify", "load", "generate", "emulate", "targets", "boards", "ops",
     "Accuracy", "Advice", "AdviceFigures", "AdviceItem", "Compiled", "Explanation", "Region", "CpuNode", "Model", "TypedModel", "QuantizeReport", "Program", "Node", "Port", "Quantization",
-    "Tokenizer", "Generated", "Comparison", "ComparedValue", "Target", "Board", "BoardMemory", "Verdict", "Alternative", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
+    "Tokenizer", "Generated", "HostProgram", "CPort", "Emulated", "EmulatedJob", "Comparison", "ComparedValue", "Target", "Board", "BoardMemory", "Verdict", "Alternative", "Operator", "Diagnostic", "TosacError", "TosacWarning", "ModelError", "UsageError", "UnsupportedError", "ToolError",
     "OutOfMemoryError", "CancelledError", "BugError", "ExportError", "__version__",
 ]

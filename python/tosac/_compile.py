@@ -7,6 +7,7 @@ import ctypes
 import html
 import json
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
@@ -15,6 +16,7 @@ import numpy as np
 
 from ._data import is_path
 from ._errors import UnsupportedError, usage
+from ._host import Emulated, HostProgram, emulate
 from ._library import Context, lib, n, record, text, utf8
 from ._model import Dims, Fixed, Model, config_of, make_context, read_model, settled
 from ._progress import Progress, shown
@@ -224,7 +226,8 @@ class Compiled(Explanation):
         raise usage(f"emit='{emit}': no such kind of file", f"there are {', '.join(name for name, _ in kinds)}")
 
     def save(self, path: Union[str, os.PathLike], emit: Optional[str] = None) -> "Compiled":
-        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .ir by the name's end, or what `emit` says ("pte+tosa", "stream")."""
+        """Write it: .pte, .bpte, .tosa, .vgf, .tflite, .c, .ir by the name's end, a pack (VENDOR.NAME.1.0.0.pack), a library (NAME-1.0.0.zip), or
+        what `emit` says ("pte+tosa", "stream")."""
         path = os.fspath(path)
         kind = self._kind(path, emit)
         with shown(self._progress) as tell:
@@ -288,13 +291,48 @@ class Compiled(Explanation):
 
     @property
     def cycles(self) -> Optional[float]:
-        """What all regions are expected to take, by who made them; None for targets without."""
+        """What all regions of an Ethos-U, or the C on a Cortex-M, are expected to take; None for other targets."""
+        if self.target.startswith("cortex-m"):
+            return self._profile().total.cycles
         if not self.target.startswith("ethos"):
             return None
         if all(r.cycles is None for r in self.regions):
             with self._program():
                 pass
         return float(sum(r.cycles or 0 for r in self.regions))
+
+    def _profile(self) -> Any:
+        """The totals of `tosac profile`."""
+        out, info = ctypes.c_void_p(), record(n.tc_profile_info)
+        with self._program():
+            self._context.quick("tc_profile_new", self._handle, ctypes.byref(out))
+        lib.tc_profile_get_info(out, ctypes.byref(info))
+        return info
+
+    @property
+    def flash(self) -> int:
+        """Bytes that lie on the board for good: of C its constants and its code (about), else the file.  `memory` is what it works in."""
+        return int(self._profile().flash) if self.target.startswith("cortex-m") else self.size
+
+    def host(self, compiler: Optional[str] = None) -> HostProgram:
+        """The C of a program for a Cortex-M, compiled for this machine: `host().run(x)` gives what the board computes, from the very source that
+        `save("model.c")` writes.  Regions of an Ethos-U beside it are executed by the library.  compiler: its command; else $CC, else cc."""
+        if "cortex-m" not in self.target:
+            raise usage(f"'{self.target}' has no program in C", "targets cortex-m... have, and an Ethos-U beside one: ethos-u55-128+cortex-m55")
+        with tempfile.TemporaryDirectory() as folder:
+            before, path = self._made, self._path
+            self.save(os.path.join(folder, "model.c"))
+            program = HostProgram(Path(folder), self.target, compiler)
+            if before is not None:
+                self._make(before)
+                self._named(path)
+            return program
+
+    def emulate(self, firmware: Union[str, os.PathLike], *, clock: int = 0, verify: bool = False, timeout: Optional[float] = 120) -> Emulated:
+        """Run a firmware that this program was built into, on its Ethos-U in QEMU: `tosac.emulate`."""
+        if not self.target.startswith("ethos"):
+            raise usage(f"'{self.target}' has no Ethos-U: the emulated board is one with it")
+        return emulate(firmware, self.target, clock=clock, verify=verify, timeout=timeout)
 
     @property
     def verdict(self) -> Optional[Verdict]:
@@ -436,7 +474,7 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
             optimise: Optional[str] = None,
             u55_products: bool = False, share_weights: bool = False, max_scratch: int = 0, method: Optional[str] = None,
             beside: Optional[Compiled] = None, kernels: Optional[str] = None, board: Union[str, os.PathLike, None] = None, vectors: Any = None,
-            shaders: Optional[str] = None, images: Optional[Mapping[str, str]] = None) -> Compiled:
+            shaders: Optional[str] = None, images: Optional[Mapping[str, str]] = None, marks: Optional[str] = None) -> Compiled:
     """Compile a model for a target, or for a board.
 
     model: a path, bytes, a torch.nn.Module (exported for you, in eval mode), an ExportedProgram, or a tosac.Model
@@ -466,13 +504,14 @@ def compile(model: Any, target: Optional[str] = None, calibration: Any = None, c
     shaders: .vgf: what becomes compute shaders: "auto" (what no region takes), "all" (the same, and a .pte is one delegate), "resample"
         (grid_sample and upsampling too), "samplers" (and those read images by samplers, in a .vgf) or "none"
     images: .vgf: inputs and outputs that the caller has as images, by name: {"x": "r8g8b8a8_unorm"}; doc/vgf.md has the formats
+    marks: Ethos-U: "irq" or "wait": every operation ends by itself, for `tosac profile --pmu` (doc/profile.md)
     """
     return _compiled(model, target, calibration, config, False, progress, Compiled, example_inputs=example_inputs, cpu=cpu, dims=dims, set=set,
                      threads=threads, reference_kernels=reference_kernels, check=check, strict=strict, no_execute=not execute,
                      keep_odd=keep_odd_samples, all_samples=all_samples, reset=reset, u55_products=u55_products, share_weights=share_weights, system=system,
                      optimise=optimise, max_scratch=max_scratch, method=method,
                      beside=beside, kernels=kernels, board=os.fspath(board) if board is not None else None, vectors=vectors,
-                     shaders=shaders, images=images)
+                     shaders=shaders, images=images, marks=marks)
 
 
 def explain(model: Any, target: Optional[str] = None, calibration: Any = None, config: Any = None, *, example_inputs: Any = None,

@@ -2,6 +2,7 @@
 /* door_board.c -- boards, and what fits them. */
 #include "../base/enter.h"
 #include "../board/board_fit.h"
+#include "../show/calibrated_text.h"
 
 /* ---- boards ---- */
 
@@ -150,4 +151,24 @@ bool tc_compiled_alternative(const tc_compiled *compiled, size_t i, tc_alternati
                                      .milliseconds_high = t->most},
                    sizeof *out);
     return 1;
+}
+
+/* ---- what its counter took ---- */
+
+static tc_status calibrate(tc_ctx *ctx, const char *const *logs, size_t n, const char *board,
+                           const char *name, tc_form form, const char **text, const char **report)
+{
+    tc_calibrated c;
+    TC_TRY(ti_calibrate(ctx, logs, n, board, name, &c));
+    if (text)
+        *text = c.text;
+    if (report)
+        *report = ti_show_calibrated(ctx, &c, form);
+    return TC_OK;
+}
+
+tc_status tc_board_calibrate(tc_ctx *ctx, const char *const *logs, size_t n, const char *board,
+                             const char *name, tc_form form, const char **text, const char **report)
+{
+    TC_ENTER(ctx, calibrate(ctx, logs, n, board, name, form, text, report));
 }

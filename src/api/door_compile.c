@@ -136,6 +136,20 @@ static tc_status check_images(tc_ctx *ctx, const tc_model *model, const tc_compi
     return ti_image_ports_read(ctx, ti_main(model->module), o->images, o->n_images, out);
 }
 
+/* Marks are an Ethos-U's. */
+static tc_status check_marks(tc_ctx *ctx, const tc_compile_options *o)
+{
+    tc_target target;
+    if (!o->ethosu.marks)
+        return TC_OK;
+    if (ti_npu_marks_of(o->ethosu.marks) == TC_MARKS_COUNT)
+        return ti_usage(ctx, "--marks %s: expected irq or wait", o->ethosu.marks);
+    TC_TRY(ti_target_parse(ctx, o->target, &target));
+    return target.machine->packing == TC_PACKED_STREAM
+               ? TC_OK
+               : ti_usage(ctx, "--marks %s: '%s' has no command streams", o->ethosu.marks, o->target);
+}
+
 static tc_ethosu_options ethosu_of(tc_ctx *ctx, const tc_compile_options *o)
 {
     tc_system_name system = ti_system_name_read(ctx, o->ethosu.system);
@@ -145,6 +159,7 @@ static tc_ethosu_options ethosu_of(tc_ctx *ctx, const tc_compile_options *o)
                                .system_config = system.config,
                                .memory_mode = system.mode,
                                .optimise = ti_intern_text(ctx, o->ethosu.optimise),
+                               .marks = ti_npu_marks_of(o->ethosu.marks),
                                .max_scratch = o->ethosu.max_scratch};
 }
 
@@ -262,6 +277,7 @@ static tc_status compile(tc_ctx *ctx, const tc_model *model, const tc_compile_op
         return ti_usage(ctx, "the target is missing: TOSA-1.0+INT, vgf, ethos-u85-256, cpu ...");
     TC_TRY(check_method(ctx, &o));
     TC_TRY(check_ethosu(ctx, o.target, &e));
+    TC_TRY(check_marks(ctx, &o));
     TC_TRY(check_kernels(ctx, &o));
     tc_shaders shaders;
     TC_TRY(check_shaders(ctx, &o, &shaders));

@@ -62,3 +62,8 @@ bool tc_profile_get_row(const tc_profile *p, tc_profile_by by, size_t i, tc_prof
     ti_fill_record(out, &p->row[by][i], sizeof *out);
     return 1;
 }
+
+tc_status tc_profile_overlay(tc_ctx *ctx, const tc_profile *profile, const char **out)
+{
+    TC_ENTER(ctx, ti_show_overlay(ctx, profile, out));
+}

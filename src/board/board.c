@@ -116,7 +116,7 @@ static double bytes_of(const char *text, const char **name)
 
 /* ---- keys ---- */
 
-typedef enum field_kind { TEXT, CLOCK, SIZE, TARGET, SIZES, PATH } field_kind;
+typedef enum field_kind { TEXT, CLOCK, SIZE, COUNT, TARGET, SIZES, PATH } field_kind;
 
 #define FIELD(key, kind, member) {key, kind, offsetof(tc_board, member)}
 #define MEMORY(key, kind) FIELD(key, SIZE, memory[kind]), FIELD("source_" key, TEXT, memory[kind].source)
@@ -129,6 +129,7 @@ static const struct field {
     FIELD("npu", TARGET, npu),
     FIELD("npu_sizes", SIZES, any_size),
     FIELD("npu_clock", CLOCK, npu_clock),
+    FIELD("npu_call", COUNT, npu_call),
     FIELD("core", TARGET, core),
     FIELD("core_clock", CLOCK, core_clock),
     FIELD("vela_ini", PATH, ini),
@@ -185,6 +186,13 @@ static tc_status set_field(const reader *r, const struct field *f, const char *v
     case CLOCK:
         *(double *)to = clock_of(value);
         return *(double *)to > 0 ? TC_OK : wrong(r, f->key, value, "a clock, as 400 MHz");
+    case COUNT: {
+        char *end;
+        *(double *)to = strtod(value, &end);
+        return end != value && !*end && *(double *)to >= 0 && *(double *)to < 1e9
+                   ? TC_OK
+                   : wrong(r, f->key, value, "cycles, as 1200");
+    }
     case SIZE:
         memory->name = "";
         memory->bytes = (int64_t)bytes_of(value, &memory->name);

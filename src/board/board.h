@@ -23,6 +23,7 @@ typedef struct tc_board {
     bool any_size;        /* its number of MACs is the user's choice */
     const char *core;     /* "cortex-m55"; NULL: not one that C is written for */
     double npu_clock;     /* Hz; 0: the system description's */
+    double npu_call;      /* cycles of a call beside its job; 0: not counted */
     double core_clock;    /* 0: not known */
     const char *ini;      /* the system is described in this file; NULL: built-in */
     const char *system_config, *memory_mode; /* NULL: the NPU's own */

@@ -129,7 +129,7 @@ typedef struct cli_verb {
 
 extern const cli_verb cli_compile, cli_quantize, cli_run, cli_explain, cli_compare, cli_inspect,
     cli_verify, cli_profile, cli_advise, cli_opt, cli_doctor, cli_targets, cli_boards, cli_ops,
-    cli_evaluate, cli_generate, cli_report, cli_emulate;
+    cli_evaluate, cli_generate, cli_report, cli_emulate, cli_calibrate;
 
 /* Reads argv[first..] by the verb's table and the common one. */
 TC_MUST_USE tc_status cli_parse(cli *c, const cli_verb *verb, int argc, char **argv, int first,

@@ -8,7 +8,7 @@ typedef struct compile_options {
     cli_asked asked;
     cli_texts input, images;
     const char *output, *emit, *dump_dir, *report, *preprocess, *etrecord, *certificate, *shaders;
-    const char *labels, *kernels;
+    const char *labels, *kernels, *marks;
     cli_texts goal;
     int64_t max_scratch;
     bool share_weights;
@@ -88,6 +88,7 @@ static tc_compile_options request_of(const compile_options *o, tc_dataset *data,
     r.user = dumper;
     r.ethosu.max_scratch = o->max_scratch;
     r.ethosu.share_weights = o->share_weights;
+    r.ethosu.marks = o->marks;
     return r;
 }
 
@@ -428,7 +429,7 @@ static const cli_option options[] = {
                                                     "kind"},
     {"--emit", NULL, "KIND", CLI_TEXT, AT(emit),
      "what to write, whatever the extension: tosa, vgf, stream, pte, pte+tosa, c, ir, "
-     "tflite, bpte, model-explorer"},
+     "tflite, bpte, pack, library, model-explorer"},
     {"--input", "-i", "DATA", CLI_TEXTS, AT(input),
      ".bpte: its test vectors, as --calib (default: the calibration samples that the result is run on)"},
     {"--locations", NULL, NULL, CLI_FLAG, AT(locations),
@@ -457,6 +458,9 @@ static const cli_option options[] = {
     {"--share-weights", NULL, NULL, CLI_FLAG, AT(share_weights),
      "Ethos-U, several methods: each takes the weights of those before it, and the .pte has them "
      "once"},
+    {"--marks", NULL, "HOW", CLI_TEXT, AT(marks),
+     "Ethos-U: every operation ends by itself, for 'profile --pmu': irq: with an interrupt; wait: without, as "
+     "Linux's driver needs it"},
     {"--kernels", NULL, "WHICH", CLI_TEXT, AT(kernels),
      "Cortex-M, --emit c: what the C calls: plain: our own kernels (default); cmsis-nn: its functions in their "
      "place"},

@@ -6,7 +6,7 @@ enum { SHOWN = 20 };
 
 typedef struct profile_options {
     cli_asked asked;
-    const char *by, *etdump, *ticks, *method, *config, *mode;
+    const char *by, *etdump, *pmu, *overlay, *ticks, *method, *config, *mode;
     int64_t top;
     bool estimate;
 } profile_options;
@@ -57,6 +57,9 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
     p.system = a->system;
     p.method = o->method;
     p.etdump = o->etdump;
+    p.pmu = o->pmu;
+    if (o->etdump && o->pmu)
+        return cli_usage(c, "--etdump and --pmu: one measurement at a time");
     if (o->ticks && (p.ticks = cli_amount(o->ticks)) <= 0)
         return cli_usage(c, "--ticks '%s': expected a number above 0", o->ticks);
     return tc_profile_open(c->ctx, path, &p, out);
@@ -65,9 +68,9 @@ static tc_status of_file(cli *c, const profile_options *o, const char *path, tc_
 static tc_status of_model(cli *c, profile_options *o, const char *path, tc_profile **out)
 {
     tc_compiled *compiled;
-    if (o->etdump || o->method)
+    if (o->etdump || o->pmu || o->method)
         return cli_usage(c, "%s goes with a compiled program: tosac profile FILE.pte",
-                         o->etdump ? "--etdump" : "--method");
+                         o->etdump ? "--etdump" : o->pmu ? "--pmu" : "--method");
     CLI_TRY(cli_asked_target(c, &o->asked, "ethos-u55-128, ethos-u85-256, cortex-m55 ..."));
     CLI_TRY(cli_compile_anyhow(c, &o->asked, path, &compiled));
     return o->estimate ? tc_profile_estimate(c->ctx, compiled, out)
@@ -92,6 +95,10 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
     tc_profile_get_info(profile, &info);
     if (!o->by && !info.knows_lines)
         by = TC_PROFILE_BY_KIND;
+    if (o->overlay) {
+        CLI_TRY(tc_profile_overlay(c->ctx, profile, &text));
+        CLI_TRY(tc_write_file(c->ctx, o->overlay, (tc_bytes){(const uint8_t *)text, strlen(text)}));
+    }
     CLI_TRY(tc_profile_report(c->ctx, profile, by, o->top ? (size_t)o->top : SHOWN,
                               c->common.json ? TC_FORM_JSON : TC_FORM_TEXT, &text));
     fputs(text, stdout);
@@ -109,6 +116,11 @@ static const cli_option options[] = {
      "estimate operations from the TOSA operators: faster and less exact"},
     {"--etdump", NULL, "FILE", CLI_TEXT, AT(etdump),
      "FILE.pte: what ExecuTorch's runtime measured while it ran it, beside what is expected"},
+    {"--pmu", NULL, "LOG", CLI_TEXT, AT(pmu),
+     "what the NPU's cycle counter took, beside what is expected: a log of examples/pmu, of a program compiled with "
+     "--marks"},
+    {"--overlay", NULL, "FILE.json", CLI_TEXT, AT(overlay),
+     "--pmu: the measured cycles by node as data for Model Explorer"},
     {"--ticks", NULL, "HZ", CLI_TEXT, AT(ticks),
      "ticks of the ETDump's clock in a second (default: 1e9; cycles of a core at 400 MHz: 400e6)"},
     {"--method", NULL, "NAME", CLI_TEXT, AT(method), "FILE.pte: the method (default: all)"},
@@ -124,7 +136,7 @@ static const cli_option options[] = {
 
 const cli_verb cli_profile = {
     .name = "profile",
-    .arguments = "MODEL (-t TARGET | --board NAME) | FILE.pte [--etdump FILE] | FILE.tflite | FILE_vela.npz",
+    .arguments = "MODEL (-t TARGET | --board NAME) | FILE.pte [--etdump FILE | --pmu LOG] | FILE.tflite | FILE_vela.npz",
     .summary = "show what each line of a model costs on an Ethos-U or a Cortex-M",
     .help = "Compiles the model and counts the cycles of every operation of its command streams "
             "with a model of the machine\n"

@@ -13,7 +13,7 @@ static const cli_verb *const verb[] = {
     &cli_compile,  &cli_quantize, &cli_run,     &cli_explain, &cli_compare,
     &cli_evaluate, &cli_generate, &cli_inspect, &cli_verify,  &cli_profile,
     &cli_advise,   &cli_report,   &cli_opt,     &cli_doctor,  &cli_targets,
-    &cli_boards,   &cli_ops,      &cli_emulate,
+    &cli_boards,   &cli_ops,      &cli_emulate, &cli_calibrate,
 };
 
 static const char *verb_name(size_t i, const void *from)

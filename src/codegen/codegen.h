@@ -14,6 +14,7 @@
 
 #include "../ir/graph.h"
 #include "../npu/cost.h"
+#include "../npu/mark.h"
 #include "../npu/program.h"
 
 /* Bytes of region 0 that belong together. */
@@ -48,6 +49,7 @@ typedef struct tc_codegen_options {
     const tc_npu_system *system;
     bool size;           /* the fewest bytes, not the fewest cycles */
     bool products;       /* U55, U65: a weight stream may be made from an activation */
+    tc_npu_marks marks;  /* of operations, for counters */
     int64_t max_scratch; /* bytes of working memory, in whatever memory it is; 0: any */
     bool cascades;       /* a price is that of the best stream, whose memory counts too */
     const tc_codegen_shared *before; /* region 0 as programs before left it; NULL: it is this one's */

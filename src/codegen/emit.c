@@ -610,11 +610,14 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
     tc_arena *arena = &hw->ctx->arena;
     const tc_hw_list *l = &hw->list;
     tc_npu_program *p = &out->program;
-    size_t *word_of = tc_new_n(hw->arena, size_t, l->n + 1);
+    tc_npu_op *op;
+    size_t n, *was;
+    ti_npu_put_marks(hw->arena, hw->options->marks, l->op, l->n, &op, &was, &n);
+    size_t *word_of = tc_new_n(hw->arena, size_t, n + 1);
     *p = (tc_npu_program){.machine = hw->machine, .scratch = l->scratch, .fast = l->fast};
     const char *wrong =
-        ti_npu_write_as(arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2},
-                        l->op, l->n, &p->words, word_of);
+        ti_npu_write_as(arena, hw->machine, (tc_npu_how){.apart = ti_hw_fast_region(hw) == 2}, op, n,
+                        &p->words, word_of);
     p->weights = constants_of(hw);
     if (hw->options->before)
         ti_hw_leave(hw, p->weights, &out->shared);
@@ -627,9 +630,9 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
         return;
     }
     out->origin = tc_new_n(arena, tc_codegen_origin, l->n + 1);
-    for (size_t i = 0; i < l->n; i++)
-        if (l->from[i] >= 0)
+    for (size_t i = 0; i < n; i++)
+        if (was[i] != SIZE_MAX && l->from[was[i]] >= 0)
             out->origin[out->n_origin++] =
-                (tc_codegen_origin){word_of[i], hw->op[l->from[i]].node};
+                (tc_codegen_origin){word_of[i], hw->op[l->from[was[i]]].node};
     tell_places(hw, out);
 }

@@ -62,10 +62,11 @@ typedef struct tc_measured_step {
     size_t n_event, cap_event;
 } tc_measured_step;
 
+/* Seconds of an ETDump, cycles of a counter. */
 typedef struct tc_measured_row {
     const char *name;
-    double seconds, expected;
-    bool shared; /* a part of it is a delegate's time, divided by expected cycles */
+    double measured, expected;
+    bool shared; /* a part of it was measured as a whole, and divided by expected cycles */
 } tc_measured_row;
 
 typedef struct tc_measured {
@@ -79,6 +80,28 @@ typedef struct tc_measured {
     size_t n_row[TC_PROFILE_BYS];
     bool knows_lines;
 } tc_measured;
+
+/* ---- what its counter took (a log of examples/pmu) ---- */
+
+/* Operations that were counted together: those of commands after one word up to another. */
+typedef struct tc_counted_part {
+    size_t stream, after, upto;
+    double cycles;   /* of a job, on average */
+    double expected;
+    size_t n_op;     /* that take cycles */
+} tc_counted_part;
+
+typedef struct tc_counted {
+    const char *file;
+    size_t jobs;
+    double cycles, expected; /* of all streams, a job of each on average */
+    double call;             /* beside the job, of the caller's call; below 0: not known */
+    double apart;            /* of the cycles: the parts' distances from what is expected, added up */
+    tc_counted_part *part;
+    size_t n_part;
+    tc_measured_row *row[TC_PROFILE_BYS];
+    size_t n_row[TC_PROFILE_BYS];
+} tc_counted;
 
 struct tc_profile {
     const tc_npu_machine *machine; /* NULL: there is no stream */
@@ -94,6 +117,9 @@ struct tc_profile {
     const tc_profile_cpu *cpu;
     size_t n_cpu;
     tc_measured *measured; /* NULL: nothing was */
+    tc_counted *counted;   /* likewise */
+    const tc_npu_program **program; /* by stream; NULL: none was made */
+    size_t cap_program;
 };
 
 /* profile_rows.c: entries grouped, by every key that they can be grouped by. */
@@ -115,14 +141,24 @@ TC_MUST_USE tc_status ti_profile_of_estimate(tc_ctx *ctx, tc_compiled *c, tc_pro
 /* A compiled model whose files were made for an Ethos-U or a Cortex-M. */
 TC_MUST_USE tc_status ti_profile_made(tc_ctx *ctx, const tc_compiled *compiled, tc_profile **out);
 
+/* profile/profile_pmu.c: what a counter took, beside it. */
+TC_MUST_USE tc_status ti_profile_counted(tc_ctx *ctx, tc_profile *p, const char *log);
+
 tc_cost_figures ti_profile_figures(const tc_profile *profile, const tc_npu_cost *cost);
 
 /* show/profile_text.c: as a table, or as JSON. */
 TC_MUST_USE tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, size_t most,
                         tc_form form, const char **out);
 
+TC_MUST_USE tc_status ti_show_overlay(tc_ctx *ctx, const tc_profile *p, const char **out);
+
 /* show/measured_text.c: the same of what was measured. */
 void ti_show_measured(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out);
 void ti_measured_json(const tc_measured *m, tc_json_out *out);
+
+/* show/counted_text.c: of what a counter took; and as Model Explorer's data of nodes. */
+void ti_show_counted(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out);
+void ti_counted_json(const tc_counted *c, tc_json_out *out);
+void ti_counted_overlay(const tc_profile *p, tc_json_out *out);
 
 #endif

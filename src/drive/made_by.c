@@ -93,6 +93,7 @@ const char *ti_made_by(tc_ctx *ctx, const tc_compiled *c)
     word(&out, "--optimise", e->optimise);
     if (e->max_scratch)
         ti_buf_printf(&out, " --max-scratch %" PRId64, e->max_scratch);
+    word(&out, "--marks", e->marks ? tc_npu_marks_names[e->marks] : NULL);
     flag(&out, "--share-weights", e->share_weights && c->asked.beside);
     put_goal(&out, &c->asked.goal);
     word(&out, "-q", r->config ? ti_path_last(r->config) : NULL);

@@ -24,6 +24,7 @@ static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_opti
     *out = pricer->options;
     out->size = o->optimise && ti_text_eq(o->optimise, "Size");
     out->products = o->products;
+    out->marks = o->marks;
     out->max_scratch = o->max_scratch;
     return TC_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef TC_ETHOSU_H
 #define TC_ETHOSU_H
 
+#include "../npu/mark.h"
 #include "../target/target.h"
 
 typedef struct tc_ethosu_options {
@@ -13,6 +14,7 @@ typedef struct tc_ethosu_options {
     const char *memory_mode;
     const char *optimise; /* "Performance" or "Size"; NULL: Performance */
     int64_t max_scratch;  /* bytes; 0: any */
+    tc_npu_marks marks;
     bool unmade;          /* only estimates are made of it */
 } tc_ethosu_options;
 

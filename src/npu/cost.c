@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cost.c -- a stream's operations as jobs of the timing model; see cost.h. */
 #include "block.h"
+#include "mark.h"
 #include "time_line.h"
 
 #include "npu_text.h"
@@ -284,8 +285,7 @@ static void dma(stream *s, const tc_npu_op *op)
         cost.read[s->s->of_region[d->src_region]] += bytes;
     if (!d->dst_internal)
         cost.written[s->s->of_region[d->dst_region]] += bytes;
-    if (d->dst_internal || d->src_internal ||
-        (d->src_region == 0 && !d->src_indexed && !d->dst_indexed)) {
+    if (ti_npu_copies_ahead(d)) {
         ti_npu_cost_add(&s->copied, &cost);
         return;
     }

@@ -33,7 +33,7 @@ static bool lay_out(tc_npu_exec *x, const tc_npu_op *op, field *f)
         (op->ifm.bytes == 1 ? 256 : 65536) + (op->ifm.zero < 0 ? -op->ifm.zero : op->ifm.zero);
     double n = (double)f->h * f->w * f->c;
     if (n > 1 << 28)
-        return ti_npu_fail(x, "an input of %d x %d x %d is too large to be run here", f->h, f->w,
+        return ti_npu_beyond(x, "an input of %d x %d x %d is too large to be run here", f->h, f->w,
                            f->c);
     if (!ti_npu_spend(x, n))
         return false;
@@ -193,7 +193,7 @@ static bool constant_weights(tc_npu_exec *x, const tc_npu_op *op, const field *f
     tc_npu_weight_shape s = ti_npu_weight_shape_of(op);
     size_t bytes, k = (size_t)s.kh * (size_t)s.kw * (size_t)s.i, count = padded(s.o) * k;
     if ((double)padded(s.o) * s.kh * s.kw * s.i > 1 << 28)
-        return ti_npu_fail(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
+        return ti_npu_beyond(x, "a kernel of %d x %d x %d x %d is too large to be run here", s.o,
                            s.kh, s.kw, s.i);
     if (!ti_npu_weight_order_of(x->machine, op, &order))
         return ti_npu_fail(x, "the machine has no such microblock");

@@ -224,17 +224,6 @@ tc_status ti_npu_device_bind(tc_npu *n, int region, void *data, uint64_t bytes)
     return TC_OK;
 }
 
-static tc_npu_fault kind_of(const char *error, int outside)
-{
-    if (outside >= 0)
-        return TC_NPU_FAULT_MEMORY;
-    if (strstr(error, "run here"))
-        return TC_NPU_FAULT_LIMIT;
-    return strstr(error, "without STOP") || strstr(error, "a branch leads")
-               ? TC_NPU_FAULT_STREAM
-               : TC_NPU_FAULT_DATA;
-}
-
 tc_status ti_npu_device_run(tc_npu *n, tc_npu_run_info *out)
 {
     tc_npu_op op = {0};
@@ -250,8 +239,9 @@ tc_status ti_npu_device_run(tc_npu *n, tc_npu_run_info *out)
     out->at = ti_npu_exec_at(x);
     const char *error = ti_npu_exec_error(x);
     if (error) {
-        int outside = ti_npu_exec_outside(x);
-        return fault(n, kind_of(error, outside), outside, error);
+        int region;
+        tc_npu_fault kind = ti_npu_exec_fault(x, &region);
+        return fault(n, kind, region, error);
     }
     out->mask |= op.param;
     return TC_OK;
@@ -288,9 +278,12 @@ tc_npu_progress ti_npu_device_progress(const tc_npu *n, double cycles)
         before += own;
     }
     for (size_t i = 0; i < h->n_irq; i++)
-        if (h->irq[i].cycles <= cycles)
+        if (h->irq[i].cycles <= cycles) {
+            bool together = p.irqs && h->irq[i - 1].cycles >= h->irq[i].cycles;
             p.mask |= h->irq[i].mask;
-        else if (p.next_irq <= 0)
+            p.last_mask = (uint16_t)((together ? p.last_mask : 0) | h->irq[i].mask);
+            p.irqs++;
+        } else if (p.next_irq <= 0)
             p.next_irq = h->irq[i].cycles;
     return p;
 }

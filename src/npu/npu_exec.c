@@ -67,6 +67,7 @@ void ti_npu_exec_restart(tc_npu_exec *x)
     x->last = 0;
     x->work = 0;
     x->error = NULL;
+    x->fault = TC_NPU_FAULT_NONE;
     x->outside = -1;
     ti_npu_walk_begin(&x->walk, x->machine, x->program->words);
 }
@@ -132,7 +133,8 @@ static bool jump(tc_npu_exec *x, const tc_npu_op *op)
     if (op->conditional && !x->last)
         return true;
     if (op->target % 4 || op->target / 4 >= x->walk.words.n)
-        return ti_npu_fail(x, "a branch leads to byte %" PRIu32 ", outside the stream", op->target);
+        return ti_npu_stop(x, TC_NPU_FAULT_STREAM, -1,
+                           "a branch leads to byte %" PRIu32 ", outside the stream", op->target);
     x->walk.at = op->target / 4;
     return ti_npu_spend(x, 1);
 }
@@ -173,11 +175,9 @@ bool ti_npu_exec_step(tc_npu_exec *x, tc_npu_op *op)
     if (x->error)
         return false;
     if (!ti_npu_walk_next(&x->walk, op)) {
-        if (x->walk.error)
-            x->error = ti_text_format(x->arena, "word %zu: %s", x->walk.command.at, x->walk.error);
-        else
-            x->error = "the stream ends without STOP";
-        return false;
+        return x->walk.error ? ti_npu_stop(x, TC_NPU_FAULT_STREAM, -1, "word %zu: %s", x->walk.command.at,
+                                           x->walk.error)
+                             : ti_npu_stop(x, TC_NPU_FAULT_STREAM, -1, "the stream ends without STOP");
     }
     if (op->kind == TC_NPU_KIND_STOP)
         return false;
@@ -192,9 +192,10 @@ const char *ti_npu_exec_error(const tc_npu_exec *x)
     return x->error;
 }
 
-int ti_npu_exec_outside(const tc_npu_exec *x)
+tc_npu_fault ti_npu_exec_fault(const tc_npu_exec *x, int *region)
 {
-    return x->error ? x->outside : -1;
+    *region = x->error ? x->outside : -1;
+    return x->fault;
 }
 
 size_t ti_npu_exec_at(const tc_npu_exec *x)

@@ -5,6 +5,7 @@
 #define TC_NPU_EXEC_H
 
 #include "program.h"
+#include "tosac/npu.h"
 
 typedef struct tc_npu_exec tc_npu_exec;
 
@@ -42,8 +43,8 @@ bool ti_npu_exec_step(tc_npu_exec *exec, tc_npu_op *op);
 
 /* What went wrong, in words that name the command; NULL: nothing. */
 const char *ti_npu_exec_error(const tc_npu_exec *exec);
-/* The region that the error is an access outside of; -1: it is another one. */
-int ti_npu_exec_outside(const tc_npu_exec *exec);
+/* Its kind; *region: which one it is an access outside of, -1: it is another kind. */
+tc_npu_fault ti_npu_exec_fault(const tc_npu_exec *exec, int *region);
 /* The byte of the stream after the last command that was read. */
 size_t ti_npu_exec_at(const tc_npu_exec *exec);
 

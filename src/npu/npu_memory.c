@@ -13,15 +13,18 @@
 
 enum { MOST = 1 << 27 }; /* elements of an array */
 
-bool ti_npu_fail(tc_npu_exec *x, const char *format, ...)
+bool ti_npu_stop(tc_npu_exec *x, tc_npu_fault fault, int region, const char *format, ...)
 {
     char text[256];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!x->error)
-        x->error = ti_text_format(x->arena, "%s", text);
+    if (x->error)
+        return false;
+    x->error = ti_text_format(x->arena, "%s", text);
+    x->fault = fault;
+    x->outside = region;
     return false;
 }
 
@@ -29,7 +32,7 @@ bool ti_npu_spend(tc_npu_exec *x, double work)
 {
     double all = (double)x->work + work;
     if (all > (double)x->limit)
-        return ti_npu_fail(x, "the stream does more than can be run here");
+        return ti_npu_beyond(x, "the stream does more than can be run here");
     x->work = (int64_t)all;
     return true;
 }
@@ -37,7 +40,7 @@ bool ti_npu_spend(tc_npu_exec *x, double work)
 static bool fits(tc_npu_exec *x, int32_t h, int32_t w, int32_t c)
 {
     if ((int64_t)h * w > MOST || (int64_t)h * w * c > MOST)
-        return ti_npu_fail(x, "a feature map of %d x %d x %d is too large to be run here", h, w, c);
+        return ti_npu_beyond(x, "a feature map of %d x %d x %d is too large to be run here", h, w, c);
     return ti_npu_spend(x, (double)h * w * c);
 }
 
@@ -194,7 +197,7 @@ bool ti_npu_load(tc_npu_exec *x, const char *name, const tc_npu_map *m, int64_t 
     if (m->storage == TC_STORE_CHAIN)
         return load_chain(x, name, m, out);
     if (m->storage != TC_STORE_TILES)
-        return ti_npu_fail(x, "%s is stored in a way that is not run here", name);
+        return ti_npu_beyond(x, "%s is stored in a way that is not run here", name);
     if (!inside(x, name, m, m->h, m->w, m->c))
         return false;
     const uint8_t *memory = x->memory[m->region].data;
@@ -290,7 +293,7 @@ bool ti_npu_store(tc_npu_exec *x, const tc_npu_op *op, const tc_npu_array *a)
     int64_t step[3];
     ti_npu_written(op, &h, &w, &c);
     if (m->storage != TC_STORE_TILES)
-        return ti_npu_fail(x, "the output is stored in a way that is not run here");
+        return ti_npu_beyond(x, "the output is stored in a way that is not run here");
     if (!inside(x, "the output", m, h, w, c))
         return false;
     const int64_t *from = turned(op, a, step);

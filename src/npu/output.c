@@ -79,7 +79,7 @@ static bool apply_u55(tc_npu_exec *x, const tc_npu_op *op, tc_npu_array *a, size
 {
     enum { CLIP_INT8 = 3 };
     if (op->function != TC_NPU_LOOKUP)
-        return ti_npu_fail(x, "the built-in activation function %d is not run here", op->function);
+        return ti_npu_beyond(x, "the built-in activation function %d is not run here", op->function);
     int entry = op->ofm.bytes == 1 ? 1 : op->ofm.bytes == 4 && op->clip == CLIP_INT8 ? 4 : 0;
     const uint8_t *table = table_bytes(x, op->table * 256, entry ? 256 * entry : TC_NPU_LUT);
     if (!table)
@@ -292,7 +292,7 @@ bool ti_npu_put_acc(tc_npu_exec *x, const tc_npu_op *op)
 {
     size_t n = (size_t)x->acc.h * (size_t)x->acc.w * (size_t)x->acc.c;
     if (op->acc_bits == 16)
-        return ti_npu_fail(x, "accumulators of half precision are not run here");
+        return ti_npu_beyond(x, "accumulators of half precision are not run here");
     ti_npu_wrap_all(x->acc.v, n, op->acc_bits);
     if (!op->acc_output)
         return true;

@@ -43,15 +43,17 @@ struct tc_npu_exec {
     tc_npu_kept **kept; /* by word of the stream: what the operation there had last; or NULL */
     tc_npu_kept *all_kept;
     const char *error;
-    int outside; /* the region that the error is an access outside of; or -1 */
+    tc_npu_fault fault; /* its kind, */
+    int outside;        /* and the region that it is an access outside of; or -1 */
 };
 
-/* Says what is wrong; always false. */
-bool ti_npu_fail(tc_npu_exec *x, const char *format, ...) TC_PRINTF(2, 3);
+/* Says what is wrong, the first time; always false. */
+bool ti_npu_stop(tc_npu_exec *x, tc_npu_fault fault, int region, const char *format, ...) TC_PRINTF(4, 5);
 
-/* The same of an access outside a region. */
-#define ti_npu_outside(x, region, ...) \
-    ((x)->outside = (x)->error ? (x)->outside : (region), ti_npu_fail(x, __VA_ARGS__))
+/* Of data; of what is valid, and more than can be run here; of an access outside a region. */
+#define ti_npu_fail(x, ...)            ti_npu_stop(x, TC_NPU_FAULT_DATA, -1, __VA_ARGS__)
+#define ti_npu_beyond(x, ...)          ti_npu_stop(x, TC_NPU_FAULT_LIMIT, -1, __VA_ARGS__)
+#define ti_npu_outside(x, region, ...) ti_npu_stop(x, TC_NPU_FAULT_MEMORY, region, __VA_ARGS__)
 
 /* Counts work; false when there is too much of it. */
 bool ti_npu_spend(tc_npu_exec *x, double work);

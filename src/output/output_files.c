@@ -15,6 +15,7 @@
 #include "emit_c.h"
 #include "emit_cortexm.h"
 #include "file_ports.h"
+#include "pack.h"
 #include "../drive/own_backend.h"
 #include "payload.h"
 #include "../drive/program_file.h"
@@ -292,6 +293,41 @@ static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+/* The same in one archive, for tools that install it. */
+static tc_status make_archive(tc_ctx *ctx, tc_compiled *c, const char *path,
+                              tc_status (*name)(tc_ctx *ctx, const char *path, tc_pack *out),
+                              tc_bytes (*pack)(tc_ctx *ctx, const tc_pack *pack))
+{
+    tc_written *w = &c->written;
+    tc_pack p = {.core = (c->target.core ? c->target.core : &c->target)->name,
+                 .made_by = ti_made_by(ctx, c),
+                 .npu = c->target.core && c->n_region};
+    if (!is_for_core(c))
+        return ti_usage(ctx, "a pack has a model in C: it is for a Cortex-M, or an Ethos-U beside one, not for '%s'",
+                        c->target.text);
+    TC_TRY(name(ctx, path, &p));
+    TC_TRY(make_cortexm(ctx, c, ti_text_format(&ctx->arena, "%s.c", p.name)));
+    size_t flash = w->bytes;
+    p.file = w->name;
+    p.bytes = w->file;
+    p.n_file = w->n_file;
+    tc_bytes packed = pack(ctx, &p);
+    w->n_file = 0;
+    add_file(w, packed);
+    w->bytes = flash;
+    return TC_OK;
+}
+
+static tc_status make_pack(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    return make_archive(ctx, c, path, ti_pack_name, ti_pack_cmsis);
+}
+
+static tc_status make_library(tc_ctx *ctx, tc_compiled *c, const char *path)
+{
+    return make_archive(ctx, c, path, ti_library_name, ti_pack_library);
+}
+
 static tc_status make_tflite(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     (void)path;
@@ -328,6 +364,8 @@ static const struct {
     [TC_OUTPUT_C] = {{"c", ".c"}, make_c},
     [TC_OUTPUT_TFLITE] = {{"tflite", ".tflite"}, make_tflite},
     [TC_OUTPUT_BPTE] = {{"bpte", ".bpte"}, make_bpte},
+    [TC_OUTPUT_PACK] = {{"pack", ".pack"}, make_pack},
+    [TC_OUTPUT_LIBRARY] = {{"library", ".zip"}, make_library},
 };
 
 const tc_output_kind *ti_output_of(tc_output kind)

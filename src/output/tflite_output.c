@@ -241,21 +241,26 @@ static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
     return status;
 }
 
-/* The same file compiled for the CPU, which keeps its operators. */
+/* The same file compiled for the CPU, which keeps its operators, also those that it cannot read. */
 static tc_status compile_int8(tc_ctx *ctx, tc_compiled *c)
 {
     tc_compile_request r = c->request;
     tc_compiled next = {0};
     tc_bytes file;
+    tc_read_options *o = ti_reading(ctx);
+    const tc_read_options before = *o;
     TC_TRY(int8_file(ctx, c, &file));
     r.trace = r.faults;
     r.target = "cpu";
     r.settings = NULL;
     r.config = NULL;
     r.data.only_if_needed = true;
-    TC_TRY(ti_read_tflite(ctx, c->module->file, file, &r.module));
-    TC_TRY(ti_verify(ctx, r.module));
-    TC_TRY(ti_compile_stages(ctx, &r, &next));
+    o->keep_unread = true;
+    tc_status status = ti_read_tflite(ctx, c->module->file, file, &r.module);
+    status = status ? status : ti_verify(ctx, r.module);
+    status = status ? status : ti_compile_stages(ctx, &r, &next);
+    *o = before;
+    TC_TRY(status);
     next.asked = c->asked;
     next.quant = c->quant;
     next.written = c->written;

@@ -4,9 +4,7 @@
  *
  * A delegate's time is divided among the lines of its stream in proportion to their expected
  * cycles: inside of it nothing was measured. */
-#include "../cost/profile.h"
-
-#include <stdlib.h>
+#include "measured_rows.h"
 
 #include "../read/read_etdump.h"
 #include "../read/read_pte.h"
@@ -231,73 +229,32 @@ static void take_steps(tc_ctx *ctx, const tc_profile *p, const tc_pte_file *f, c
 
 /* ---- rows ---- */
 
-typedef struct rows {
-    tc_ctx *ctx;
-    tc_map map;
-    tc_measured_row **row;
-    size_t n, cap;
-} rows;
-
-static void add_row(rows *r, const char *name, double seconds, double expected, bool shared)
-{
-    void **slot = ti_map_at(&r->map, ti_str_of(name));
-    if (!*slot) {
-        tc_grow(&r->ctx->arena, r->row, r->n, r->cap);
-        *slot = r->row[r->n++] = tc_new(&r->ctx->arena, tc_measured_row);
-        r->row[r->n - 1]->name = name;
-    }
-    tc_measured_row *row = *slot;
-    row->seconds += seconds;
-    row->expected += expected;
-    row->shared = row->shared || shared;
-}
-
-static const char *key_of(const tc_loc *loc, tc_profile_by by, const char *otherwise)
-{
-    const char *key = !loc                          ? NULL
-                      : by == TC_PROFILE_BY_LINE   ? loc->place
-                      : by == TC_PROFILE_BY_MODULE ? loc->module
-                                                   : loc->node;
-    return key ? key : loc && loc->node ? loc->node : otherwise;
-}
-
-static void add_step(rows *r, const tc_profile *p, const tc_measured_step *s, tc_profile_by by)
+static void add_step(tc_measured_rows *r, const tc_profile *p, const tc_measured_step *s, tc_profile_by by)
 {
     double all = s->stream ? stream_cycles(p, s->stream - 1) : 0;
     if (by == TC_PROFILE_BY_KIND || !s->delegate || !p->lines || !(all > 0)) {
         bool single = s->n_frame == 1 || !s->delegate;
         const char *name = by == TC_PROFILE_BY_KIND
                                ? s->name
-                               : key_of(s->n_frame && single ? s->frame : NULL, by, s->name);
-        add_row(r, name, s->seconds, s->expected, false);
+                               : ti_measured_key(s->n_frame && single ? s->frame : NULL, by, s->name);
+        ti_measured_add(r, name, s->seconds, s->expected, false);
         return;
     }
     for (size_t i = 0; i < p->n_entry; i++) {
         const tc_profile_entry *e = &p->entry[i];
         if (e->stream + 1 == s->stream)
-            add_row(r, key_of(e->loc, by, s->name), s->seconds * e->cost.cycles / all,
+            ti_measured_add(r, ti_measured_key(e->loc, by, s->name), s->seconds * e->cost.cycles / all,
                     e->cost.cycles / p->system.clock, true);
     }
 }
 
-static int longest_first(const void *a, const void *b)
-{
-    const tc_measured_row *x = *(tc_measured_row *const *)a, *y = *(tc_measured_row *const *)b;
-    return x->seconds != y->seconds ? (x->seconds < y->seconds ? 1 : -1) : strcmp(x->name, y->name);
-}
-
 static void make_rows(tc_ctx *ctx, const tc_profile *p, tc_measured *m, tc_profile_by by)
 {
-    rows r = {.ctx = ctx};
-    ti_map_init(&r.map, &ctx->arena);
+    tc_measured_rows r;
+    ti_measured_begin(ctx, &r);
     for (size_t i = 0; i < m->n_step; i++)
         add_step(&r, p, &m->step[i], by);
-    if (r.n)
-        qsort(r.row, r.n, sizeof *r.row, longest_first);
-    m->row[by] = tc_new_n(&ctx->arena, tc_measured_row, r.n + 1);
-    m->n_row[by] = r.n;
-    for (size_t i = 0; i < r.n; i++)
-        m->row[by][i] = *r.row[i];
+    ti_measured_end(&r, &m->row[by], &m->n_row[by]);
 }
 
 tc_status ti_profile_measured(tc_ctx *ctx, tc_profile *p, const char *path, tc_bytes program,

@@ -44,6 +44,8 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s,
                               "the file has streams of different machines: %s, %s",
                               p->machine->name, s->program.machine->name);
     p->machine = s->program.machine;
+    tc_grow(&ctx->arena, p->program, p->n_stream, p->cap_program);
+    p->program[p->n_stream] = &s->program;
     for (size_t i = 0; i < cost.n_op; i++) {
         const tc_npu_op_cost *op = &cost.op[i];
         const tc_node *node = own ? ti_own_node(own, op->at) : NULL;
@@ -89,7 +91,7 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
     TC_TRY(ti_file_read(ctx, path, &bytes));
     if (ti_streams_in(bytes))
         TC_TRY(ti_streams_read(ctx, path, bytes, &stream, &n));
-    if (!n && !o->etdump)
+    if (!n && (!o->etdump || o->pmu))
         return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
@@ -100,6 +102,8 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
     ti_profile_make_rows(ctx, p);
     if (o->etdump)
         TC_TRY(ti_profile_measured(ctx, p, path, bytes, o));
+    if (o->pmu)
+        TC_TRY(ti_profile_counted(ctx, p, o->pmu));
     *out = p;
     return TC_OK;
 }
@@ -110,12 +114,13 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
 {
     const tc_ethosu_job *job = &c->jobs[i];
     tc_loc *loc = tc_new(&ctx->arena, tc_loc);
-    tc_stream s = {.name = c->region[i].name, .loc = loc};
-    loc->file = s.name;
-    TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s.program));
-    s.program.fast = job->fast_scratch;
+    tc_stream *s = tc_new(&ctx->arena, tc_stream);
+    *s = (tc_stream){.name = c->region[i].name, .loc = loc};
+    loc->file = s->name;
+    TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s->program));
+    s->program.fast = job->fast_scratch;
     tc_system_name system = {c->asked.ethosu.ini, c->asked.ethosu.system_config, c->asked.ethosu.memory_mode};
-    return add_stream(ctx, p, &s, c->region[i].own, &system);
+    return add_stream(ctx, p, s, c->region[i].own, &system);
 }
 
 static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)

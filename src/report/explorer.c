@@ -64,6 +64,7 @@ static void put_attrs(const tc_content *c, tc_json_out *out, const tc_report_nod
     ti_json_open(out, NULL, '{');
     ti_json_put_text(out, "id", "0");
     ti_json_open(out, "attrs", '[');
+    attr(out, "tensor_name", n->name);
     attr(out, "tensor_shape", n->type ? ti_type_text(&c->ctx->arena, n->type) : NULL);
     ti_json_close(out, ']');
     ti_json_close(out, '}');

@@ -56,13 +56,13 @@ void ti_show_measured(const tc_profile *p, tc_profile_by by, size_t most, tc_buf
     ti_buf_printf(out, "%11s %7s %11s  %s\n", "measured ms", "share", "expected ms", heading[by]);
     for (size_t i = 0; i < m->n_row[by]; i++) {
         const tc_measured_row *r = &m->row[by][i];
-        rest -= r->seconds;
-        shown += i < n ? 0 : r->seconds;
+        rest -= r->measured;
+        shown += i < n ? 0 : r->measured;
         shared = shared || (i < n && r->shared);
         if (i >= n)
             continue;
-        ti_buf_printf(out, "%11.4f %5.1f %%", 1e3 * r->seconds,
-                      m->seconds > 0 ? 100 * r->seconds / m->seconds : 0);
+        ti_buf_printf(out, "%11.4f %5.1f %%", 1e3 * r->measured,
+                      m->seconds > 0 ? 100 * r->measured / m->seconds : 0);
         put_expected(out, r->expected);
         ti_buf_printf(out, "%s %s\n", r->shared ? "~" : " ", r->name);
     }
@@ -119,7 +119,7 @@ void ti_measured_json(const tc_measured *m, tc_json_out *out)
         for (size_t i = 0; i < m->n_row[by]; i++) {
             ti_json_open(out, NULL, '{');
             ti_json_put_text(out, "name", m->row[by][i].name);
-            json_seconds(out, m->row[by][i].seconds, m->row[by][i].expected);
+            json_seconds(out, m->row[by][i].measured, m->row[by][i].expected);
             ti_json_put_bool(out, "shared", m->row[by][i].shared);
             ti_json_close(out, '}');
         }

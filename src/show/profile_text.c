@@ -287,6 +287,8 @@ static void put_json(const tc_profile *p, tc_json_out *out)
     ti_json_close(out, ']');
     if (p->measured)
         ti_measured_json(p->measured, out);
+    if (p->counted)
+        ti_counted_json(p->counted, out);
     ti_json_close(out, '}');
 }
 
@@ -301,8 +303,21 @@ tc_status ti_show_profile(tc_ctx *ctx, const tc_profile *p, tc_profile_by by, si
         put_json(p, &(tc_json_out){.to = &text});
     else if (p->measured)
         ti_show_measured(p, by, most, &text);
+    else if (p->counted)
+        ti_show_counted(p, by, most, &text);
     else
         put_table(ctx, p, by, most, &text);
+    *out = ti_buf_cstr(&text);
+    return TC_OK;
+}
+
+tc_status ti_show_overlay(tc_ctx *ctx, const tc_profile *p, const char **out)
+{
+    tc_buf text;
+    if (!p->counted)
+        return ti_usage(ctx, "only what was measured goes over a graph: the profile has no log of a counter");
+    ti_buf_init(&text, &ctx->arena);
+    ti_counted_overlay(p, &(tc_json_out){.to = &text});
     *out = ti_buf_cstr(&text);
     return TC_OK;
 }

@@ -70,6 +70,12 @@ static void start_counters(void)
     p[PMCNTENSET] = 1u << 31 | 1;
 }
 
+__attribute__((weak)) void ethosu_inference_begin(struct ethosu_driver *d, void *user)
+{
+    (void)d;
+    (void)user;
+}
+
 /* The stream and its words behind the driver's header; 0: the NPU is another than it is for. */
 static uint32_t words_of(const uint32_t *p, int bytes, const uint32_t **out)
 {
@@ -129,7 +135,6 @@ int ethosu_invoke_v3(struct ethosu_driver *d, const void *stream, int bytes, uin
     const uint32_t *words;
     uint32_t count = words_of(stream, bytes, &words);
     (void)size;
-    (void)user;
     if (!count)
         return -1;
     if (d->fast)
@@ -144,6 +149,7 @@ int ethosu_invoke_v3(struct ethosu_driver *d, const void *stream, int bytes, uin
     d->reg[QBASE + 1] = 0;
     d->reg[QSIZE] = 4 * count;
     d->done = d->overflows = 0;
+    ethosu_inference_begin(d, user);
     d->reg[CMD] = 1 | 0xc;
     uint32_t middle = wait(4 * count), status = d->reg[STATUS];
     tell(middle);

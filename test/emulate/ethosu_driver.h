@@ -15,6 +15,7 @@ struct ethosu_driver {
 
 int ethosu_init(struct ethosu_driver *d, void *const base, const void *fast, const size_t fast_bytes,
                 uint32_t secure, uint32_t privileged);
+void ethosu_inference_begin(struct ethosu_driver *d, void *user); /* weak: right before a job */
 void ethosu_irq_handler(struct ethosu_driver *d);
 struct ethosu_driver *ethosu_reserve_driver(void);
 void ethosu_release_driver(struct ethosu_driver *d);

@@ -225,8 +225,8 @@ static void overflow(EthosU *s, uint32_t bit)
     }
 }
 
-/* Counters, QREAD and the history of interrupts up to a cycle of the job. */
-static void count_to(EthosU *s, double cycles)
+/* Counters, QREAD and the history of interrupts up to a cycle of the job, at most one interrupt ahead. */
+static void count_step(EthosU *s, double cycles)
 {
     tc_npu_progress p = tc_npu_progress_default();
     s->call.tc_npu_get_progress(s->npu, cycles, &p);
@@ -247,13 +247,21 @@ static void count_to(EthosU *s, double cycles)
             }
         }
     }
-    if (p.mask & ~s->counted.mask) {
-        s->status |= (uint32_t)p.mask << ST_HISTORY | ST_IRQ;
+    if (p.irqs > s->counted.irqs) {
+        s->status |= (uint32_t)p.last_mask << ST_HISTORY | ST_IRQ;
     }
     s->qread = p.at;
     s->counted = p;
     s->counted_cycles = cycles;
     update_irq(s);
+}
+
+static void count_to(EthosU *s, double cycles)
+{
+    while (s->counted.next_irq > 0 && s->counted.next_irq < cycles) {
+        count_step(s, s->counted.next_irq);
+    }
+    count_step(s, cycles);
 }
 
 static void catch_up(EthosU *s)
