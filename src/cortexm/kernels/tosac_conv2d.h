@@ -6,38 +6,102 @@
  * rows of the weights is a pixel of the result.  Pixels outside the image are x_zero, which the
  * bias compensates. */
 
-static void fill(element *to, int32_t v, int32_t n)
+#if TOSAC_ISA == TOSAC_ISA_MVE && defined(__GNUC__)
+
+static inline void fill(element *to, int32_t v, int32_t n)
+{
+    const int32x4_t all =
+        sizeof *to == 1 ? (int32x4_t)vdupq_n_s8((int8_t)v) : (int32x4_t)vdupq_n_s16((int16_t)v);
+    n *= (int32_t)sizeof *to;
+    __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                     "1: vstrb.8 %q[all], [%[to]], #16\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [to] "+r"(to)
+                     : [n] "r"(n), [all] "w"(all)
+                     : "lr", "memory");
+}
+
+static inline void copy(element *to, const element *from, int32_t n)
+{
+    n *= (int32_t)sizeof *to;
+    __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                     "1: vldrb.8 q0, [%[from]], #16\n"
+                     "vstrb.8 q0, [%[to]], #16\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [to] "+r"(to), [from] "+r"(from)
+                     : [n] "r"(n)
+                     : "q0", "lr", "memory");
+}
+
+#else
+
+static inline void fill(element *to, int32_t v, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         to[i] = (element)v;
 }
 
+static inline void copy(element *to, const element *from, int32_t n)
+{
+    memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+#endif
+
+/* `run` adjacent pixels of a row from x on, of which some or all are outside. */
+TOSAC_APART void gather_edge(const tosac_window *p, const element *row, int32_t x, int32_t run,
+                             element *to)
+{
+    const int32_t before = tosac_clip(-x, 0, run);
+    const int32_t inside = row ? tosac_clip(p->in_w - x, 0, run) - before : 0;
+    fill(to, p->x_zero, run * p->in_c);
+    if (inside > 0)
+        copy(to + before * p->in_c, row + (x + before) * p->in_c, inside * p->in_c);
+}
+
 /* The window at (oy, ox) as a column. */
 static void gather(const tosac_window *p, const element *image, int32_t oy, int32_t ox, element *to)
 {
-    int32_t y = oy * p->stride_h - p->top, x0 = ox * p->stride_w - p->left;
+    const int32_t c = p->in_c, x0 = ox * p->stride_w - p->left;
+    const int32_t run = p->dilation_w == 1 ? p->kernel_w : 1;
+    int32_t y = oy * p->stride_h - p->top;
     for (int32_t kh = 0; kh < p->kernel_h; kh++, y += p->dilation_h) {
-        int32_t x = x0, run = p->dilation_w == 1 ? p->kernel_w : 1;
-        for (int32_t kw = 0; kw < p->kernel_w; kw += run, x += p->dilation_w) {
-            const int32_t elements = run * p->in_c;
-            int32_t before = 0, inside = 0;
-            if (y >= 0 && y < p->in_h) {
-                before = tosac_clip(-x, 0, run);
-                inside = tosac_clip(p->in_w - x, 0, run) - before;
-            }
-            if (inside <= 0)
-                before = inside = 0;
-            if (inside < run)
-                fill(to, p->x_zero, elements);
-            if (inside > 0)
-                memcpy(to + before * p->in_c, image + (y * p->in_w + x + before) * p->in_c,
-                       (size_t)(inside * p->in_c) * sizeof *to);
-            to += elements;
-        }
+        const element *row = y >= 0 && y < p->in_h ? image + y * p->in_w * c : NULL;
+        int32_t x = x0;
+        for (int32_t kw = 0; kw < p->kernel_w; kw += run, x += p->dilation_w, to += run * c)
+            if (row && x >= 0 && x + run <= p->in_w)
+                copy(to, row + x * c, run * c);
+            else
+                gather_edge(p, row, x, run, to);
     }
 }
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
+
+/* Four rows of the weights, or the last ones, and what becomes of their sums. */
+typedef struct four_rows {
+    const int8_t *w0, *w1, *w2, *w3;
+    int32x4_t bias;
+    tosac_four by;
+    mve_pred16_t lanes;
+} four_rows;
+
+/* n contiguous columns times them; usual: USUAL rounding, and no lane shifts left. */
+TOSAC_INLINE void rows(const tosac_window *p, const element *x, int32_t n, const four_rows *r,
+                       int32_t k, element *to, int usual)
+{
+    const four_rows all = *r;
+    const int32x4_t lo = vdupq_n_s32(p->q.lo), hi = vdupq_n_s32(p->q.hi);
+    const int32_t zero = p->q.zero, pixel = p->pixel;
+    for (; n > 0; n--, x += k, to += pixel) {
+        int32x4_t v = vaddq_s32(products(x, all.w0, all.w1, all.w2, all.w3, k), all.bias);
+        v = usual ? tosac_scale4(USUAL, 0, v, &all.by)
+                  : tosac_scale4(p->q.rounding, all.by.lefts, v, &all.by);
+        put4(to, vminq_s32(vmaxq_s32(vaddq_n_s32(v, zero), lo), hi), all.lanes);
+    }
+}
 
 /* n contiguous columns times all rows. */
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
@@ -45,21 +109,23 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 {
     const int32_t step = p->q.step;
     for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
-        int32_t left = p->out_c - oc;
-        mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int8_t *w1 = left > 1 ? w + k : w, *w2 = left > 2 ? w1 + k : w;
-        const int8_t *w3 = left > 3 ? w2 + k : w;
-        const element *x = columns;
+        const int32_t left = p->out_c - oc;
+        const mve_pred16_t lanes = vctp32q((uint32_t)left);
         const int32_t *m = p->q.multiplier + oc * step;
         const int8_t *s = p->q.shift + oc * step;
-        int32x4_t b = vldrwq_z_s32(bias + oc, lanes);
-        tosac_four f = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
-                                     step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
-        element *to = out + oc;
-        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
-            int32x4_t sum = vaddq_s32(products(x, w, w1, w2, w3, k), b);
-            put4(to, tosac_requantize4(&p->q, sum, &f), lanes);
+        four_rows r = {.w0 = w, .w1 = w + k, .w2 = w + 2 * k, .w3 = w + 3 * k, .lanes = lanes};
+        if (left < 4) {
+            r.w1 = left > 1 ? r.w1 : w;
+            r.w2 = left > 2 ? r.w2 : w;
+            r.w3 = w;
         }
+        r.bias = vldrwq_z_s32(bias + oc, lanes);
+        r.by = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
+                             step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
+        if (p->q.rounding == USUAL && !r.by.lefts)
+            rows(p, columns, n, &r, k, out + oc, 1);
+        else
+            rows(p, columns, n, &r, k, out + oc, 0);
     }
 }
 

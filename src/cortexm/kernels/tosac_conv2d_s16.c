@@ -7,6 +7,8 @@ typedef int16_t element;
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
+#define USUAL TOSAC_SINGLE
+
 TOSAC_INLINE void put4(int16_t *to, int32x4_t v, mve_pred16_t lanes) { vstrhq_p_s32(to, v, lanes); }
 
 /* Sums of k products of a column with each of four rows. */

@@ -6,6 +6,8 @@ typedef int8_t element;
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
+#define USUAL TOSAC_DOUBLE
+
 TOSAC_INLINE void put4(int8_t *to, int32x4_t v, mve_pred16_t lanes) { vstrbq_p_s32(to, v, lanes); }
 
 /* Sums of k products of a column with each of four rows. */

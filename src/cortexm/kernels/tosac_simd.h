@@ -61,24 +61,30 @@ static inline tosac_four tosac_four_of(const tosac_requant *q, int32x4_t m, int3
                         vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
 }
 
-/* tosac_requantize of four sums. */
-static inline int32x4_t tosac_requantize4(const tosac_requant *q, int32x4_t v, const tosac_four *f)
+/* RESCALE of four sums but for the zero point.  Where rounding and lefts are known to the compiler, what they do not need goes. */
+TOSAC_INLINE int32x4_t tosac_scale4(tosac_rounding rounding, int32_t lefts, int32x4_t v,
+                                    const tosac_four *f)
 {
-    if (q->rounding == TOSAC_DOUBLE) {
+    if (rounding == TOSAC_DOUBLE) {
         /* v m / 2^31, halves up; then / 2^(s-31), halves away from zero */
-        if (f->lefts)
+        if (lefts)
             v = vshlq_s32(v, f->left);
         v = vqrdmulhq_s32(v, f->m);
         v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, f->right), 31));
-        v = vrshlq_s32(v, f->right);
-    } else {
-        /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
-        int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), f->right);
-        if (f->lefts)
-            far = vpselq_s32(far, vrmulhq_s32(vshlq_s32(v, f->left), f->m),
-                             vcmpltq_n_s32(f->right, 0));
-        v = far;
+        return vrshlq_s32(v, f->right);
     }
+    /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
+    int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), f->right);
+    if (lefts)
+        far = vpselq_s32(far, vrmulhq_s32(vshlq_s32(v, f->left), f->m),
+                         vcmpltq_n_s32(f->right, 0));
+    return far;
+}
+
+/* tosac_requantize of four sums. */
+static inline int32x4_t tosac_requantize4(const tosac_requant *q, int32x4_t v, const tosac_four *f)
+{
+    v = tosac_scale4(q->rounding, f->lefts, v, f);
     v = vmaxq_s32(vaddq_n_s32(v, q->zero), vdupq_n_s32(q->lo));
     return vminq_s32(v, vdupq_n_s32(q->hi));
 }
@@ -134,6 +140,20 @@ typedef struct tosac_block {
     tosac_sums bias;
     tosac_one by[4];
 } tosac_block;
+
+/* Weights of two taps of a depthwise convolution, interleaved for each of four channels. */
+typedef struct tosac_pair_weights {
+    uint32_t of[4];
+} tosac_pair_weights;
+
+static inline int32_t tosac_put_pair(tosac_pair_weights *to, const int8_t *w, int32_t second)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        const uint32_t v = (uint32_t)w[i] & 0xffffu;
+        to->of[i] = second ? to->of[i] | v << 16 : v;
+    }
+    return 1;
+}
 
 static inline tosac_block tosac_block_at(const tosac_window *p, const int8_t *w,
                                          const int32_t *bias, int32_t c)
