@@ -80,26 +80,19 @@ static void gather(const tosac_window *p, const element *image, int32_t oy, int3
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
-/* Four rows of the weights, or the last ones, and what becomes of their sums. */
-typedef struct four_rows {
-    const int8_t *w0, *w1, *w2, *w3;
-    int32x4_t bias;
-    tosac_four by;
-    mve_pred16_t lanes;
-} four_rows;
-
-/* n contiguous columns times them; usual: USUAL rounding, and no lane shifts left. */
+/* n contiguous columns times four rows, or the last ones; usual: USUAL rounding, and no lane shifts
+ * left. */
 TOSAC_INLINE void rows(const tosac_window *p, const element *x, int32_t n, const four_rows *r,
-                       int32_t k, element *to, int usual)
+                       int32_t k, const tosac_four *by, mve_pred16_t lanes, element *to, int usual)
 {
-    const four_rows all = *r;
+    const tosac_four all = *by;
     const int32x4_t lo = vdupq_n_s32(p->q.lo), hi = vdupq_n_s32(p->q.hi);
     const int32_t zero = p->q.zero, pixel = p->pixel;
     for (; n > 0; n--, x += k, to += pixel) {
-        int32x4_t v = vaddq_s32(products(x, all.w0, all.w1, all.w2, all.w3, k), all.bias);
-        v = usual ? tosac_scale4(USUAL, 0, v, &all.by)
-                  : tosac_scale4(p->q.rounding, all.by.lefts, v, &all.by);
-        put4(to, vminq_s32(vmaxq_s32(vaddq_n_s32(v, zero), lo), hi), all.lanes);
+        int32x4_t v = products(x, r, k);
+        v = usual ? tosac_scale4(USUAL, 0, v, &all)
+                  : tosac_scale4(p->q.rounding, all.lefts, v, &all);
+        put4(to, vminq_s32(vmaxq_s32(vaddq_n_s32(v, zero), lo), hi), lanes);
     }
 }
 
@@ -113,19 +106,16 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
         const mve_pred16_t lanes = vctp32q((uint32_t)left);
         const int32_t *m = p->q.multiplier + oc * step;
         const int8_t *s = p->q.shift + oc * step;
-        four_rows r = {.w0 = w, .w1 = w + k, .w2 = w + 2 * k, .w3 = w + 3 * k, .lanes = lanes};
-        if (left < 4) {
-            r.w1 = left > 1 ? r.w1 : w;
-            r.w2 = left > 2 ? r.w2 : w;
-            r.w3 = w;
-        }
-        r.bias = vldrwq_z_s32(bias + oc, lanes);
-        r.by = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
-                             step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
-        if (p->q.rounding == USUAL && !r.by.lefts)
-            rows(p, columns, n, &r, k, out + oc, 1);
+        four_rows r = {.w = {w, left > 1 ? w + k : w, left > 2 ? w + 2 * k : w,
+                             left > 3 ? w + 3 * k : w}};
+        vstrwq_s32(r.bias, vldrwq_z_s32(bias + oc, lanes));
+        const tosac_four by =
+            tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
+                          step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
+        if (p->q.rounding == USUAL && !by.lefts)
+            rows(p, columns, n, &r, k, &by, lanes, out + oc, 1);
         else
-            rows(p, columns, n, &r, k, out + oc, 0);
+            rows(p, columns, n, &r, k, &by, lanes, out + oc, 0);
     }
 }
 

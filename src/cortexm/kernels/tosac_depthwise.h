@@ -119,14 +119,14 @@ TOSAC_INLINE sums taps(const tosac_window *p, const element *x, const int8_t *w,
 #if HAS_PAIRS
 
 /* Taps two at a time: their addresses and their weights. */
-enum { PAIRS = 13 };
+enum { PAIRS = 13, FEW = 4 };
 typedef struct pair {
     int32_t first, second;
     pair_weights w;
 } pair;
 typedef struct pairs {
     pair of[PAIRS];
-    int32_t n; /* 0: too many, fewer channels than LANES, or sums too large */
+    int32_t n; /* 0: too many, fewer channels than LANES, few windows, or sums too large */
 } pairs;
 
 static void pair_up(const tosac_window *p, const block *b, pairs *all)
@@ -134,7 +134,7 @@ static void pair_up(const tosac_window *p, const block *b, pairs *all)
     const int32_t taps = p->kernel_h * p->kernel_w, c = p->in_c;
     int32_t fit = 1;
     all->n = 0;
-    if (taps > 2 * PAIRS || b->channels < LANES)
+    if (taps > 2 * PAIRS || b->channels < LANES || p->out_h * p->out_w < FEW)
         return;
     for (int32_t kh = 0, k = 0; kh < p->kernel_h; kh++)
         for (int32_t kw = 0; kw < p->kernel_w; kw++, k++) {

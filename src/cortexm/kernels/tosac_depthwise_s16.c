@@ -58,9 +58,12 @@ TOSAC_INLINE sums add(sums s, int16x8_t x, int16x8_t w)
 TOSAC_INLINE void store(const tosac_window *p, int16_t *to, sums s, const block *b)
 {
     int32x4_t v[2] = {s.v0, s.v1};
-    for (int32_t i = 0; i < 2; i++)
-        v[i] = b->usual ? tosac_scale4(USUAL, 0, v[i], &b->by[i])
-                        : tosac_scale4(p->q.rounding, b->by[i].lefts, v[i], &b->by[i]);
+    if (b->usual)
+        for (int32_t i = 0; i < 2; i++)
+            v[i] = tosac_scale4(USUAL, 0, v[i], &b->by[i]);
+    else
+        for (int32_t i = 0; i < 2; i++)
+            v[i] = tosac_scale4(p->q.rounding, b->by[i].lefts, v[i], &b->by[i]);
     /* without a zero point */
     int16x8_t all = vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), v[0]), v[1]);
     all = vmaxq_s16(all, vdupq_n_s16((int16_t)p->q.lo));
@@ -121,10 +124,10 @@ TOSAC_INLINE sums add_pair(sums s, const int16_t *x, const int16_t *y, const pai
 {
     const uint32_t a = (uint32_t)tosac_two(x), b = (uint32_t)tosac_two(y);
     const uint32_t c = (uint32_t)tosac_two(x + 2), d = (uint32_t)tosac_two(y + 2);
-    s.v0 = __smlad((int16x2_t)((a & 0xffffu) | b << 16), (int16x2_t)w->of[0], s.v0);
-    s.v1 = __smlad((int16x2_t)(a >> 16 | (b & 0xffff0000u)), (int16x2_t)w->of[1], s.v1);
-    s.v2 = __smlad((int16x2_t)((c & 0xffffu) | d << 16), (int16x2_t)w->of[2], s.v2);
-    s.v3 = __smlad((int16x2_t)(c >> 16 | (d & 0xffff0000u)), (int16x2_t)w->of[3], s.v3);
+    s.v0 = __smlad(tosac_lows(a, b), (int16x2_t)w->of[0], s.v0);
+    s.v1 = __smlad(tosac_highs(a, b), (int16x2_t)w->of[1], s.v1);
+    s.v2 = __smlad(tosac_lows(c, d), (int16x2_t)w->of[2], s.v2);
+    s.v3 = __smlad(tosac_highs(c, d), (int16x2_t)w->of[3], s.v3);
     return s;
 }
 

@@ -116,9 +116,12 @@ TOSAC_INLINE sums add_pair(sums s, const int8_t *x, const int8_t *y, const pair_
 TOSAC_INLINE void store(const tosac_window *p, int8_t *to, sums s, const block *b)
 {
     int32x4_t v[4] = {s.v0, s.v1, s.v2, s.v3};
-    for (int32_t i = 0; i < 4; i++)
-        v[i] = b->usual ? tosac_scale4(USUAL, 0, v[i], &b->by[i])
-                        : tosac_scale4(p->q.rounding, b->by[i].lefts, v[i], &b->by[i]);
+    if (b->usual)
+        for (int32_t i = 0; i < 4; i++)
+            v[i] = tosac_scale4(USUAL, 0, v[i], &b->by[i]);
+    else
+        for (int32_t i = 0; i < 4; i++)
+            v[i] = tosac_scale4(p->q.rounding, b->by[i].lefts, v[i], &b->by[i]);
     /* to 16 bits, plus the zero point, to 8 bits, all saturating */
     int16x8_t even = vqmovnbq_s32(vdupq_n_s16(0), v[0]), odd = vqmovnbq_s32(vdupq_n_s16(0), v[1]);
     even = vqaddq_n_s16(vqmovntq_s32(even, v[2]), (int16_t)p->q.zero);
@@ -167,7 +170,7 @@ TOSAC_INLINE sums add(sums s, bytes x, bytes w)
 TOSAC_INLINE sums add_pair(sums s, const int8_t *x, const int8_t *y, const pair_weights *w)
 {
     const uint32_t a = tosac_word(x), b = tosac_word(y);
-    const uint32_t low = (a & 0xffffu) | b << 16, high = a >> 16 | (b & 0xffff0000u);
+    const uint32_t low = (uint32_t)tosac_lows(a, b), high = (uint32_t)tosac_highs(a, b);
     s.v0 = __smlad(tosac_even(low), (int16x2_t)w->of[0], s.v0);
     s.v1 = __smlad(tosac_odd(low), (int16x2_t)w->of[1], s.v1);
     s.v2 = __smlad(tosac_even(high), (int16x2_t)w->of[2], s.v2);

@@ -101,10 +101,10 @@ static int32_t columns(const tosac_matmul *p, const int8_t *a, const int8_t *b, 
         const uint32_t e0 = (uint32_t)tosac_even(r0), e1 = (uint32_t)tosac_even(r1);
         const uint32_t o0 = (uint32_t)tosac_odd(r0), o1 = (uint32_t)tosac_odd(r1);
         row += v0 + v1;
-        s0 = __smlad((int16x2_t)((e0 & 0xffffu) | e1 << 16), (int16x2_t)v, s0);
-        s1 = __smlad((int16x2_t)((o0 & 0xffffu) | o1 << 16), (int16x2_t)v, s1);
-        s2 = __smlad((int16x2_t)((e1 & 0xffff0000u) | e0 >> 16), (int16x2_t)v, s2);
-        s3 = __smlad((int16x2_t)((o1 & 0xffff0000u) | o0 >> 16), (int16x2_t)v, s3);
+        s0 = __smlad(tosac_lows(e0, e1), (int16x2_t)v, s0);
+        s1 = __smlad(tosac_lows(o0, o1), (int16x2_t)v, s1);
+        s2 = __smlad(tosac_highs(e0, e1), (int16x2_t)v, s2);
+        s3 = __smlad(tosac_highs(o0, o1), (int16x2_t)v, s3);
     }
     if (k < p->c) {
         const int32_t v = a[k] - a_zero;

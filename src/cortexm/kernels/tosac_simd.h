@@ -23,6 +23,19 @@ static inline int16x2_t tosac_odd(uint32_t v)
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
     return r;
 }
+/* The low halves of two words, or the high ones, as two int16. */
+static inline int16x2_t tosac_lows(uint32_t a, uint32_t b)
+{
+    int16x2_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+static inline int16x2_t tosac_highs(uint32_t a, uint32_t b)
+{
+    int16x2_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
 /* Two int16 from anywhere. */
 static inline int16x2_t tosac_two(const int16_t *p)
 {
@@ -38,47 +51,41 @@ typedef struct tosac_pairs {
 static inline tosac_pairs tosac_pairs_at(const int8_t *p)
 {
     const uint32_t v = tosac_word(p), e = (uint32_t)tosac_even(v), o = (uint32_t)tosac_odd(v);
-    return (tosac_pairs){(int16x2_t)((e & 0xffffu) | o << 16),
-                         (int16x2_t)(e >> 16 | (o & 0xffff0000u))};
+    return (tosac_pairs){tosac_lows(e, o), tosac_highs(e, o)};
 }
 #endif
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 #include <arm_mve.h>
 
-/* Multipliers and shifts of four channels, prepared: sums are shifted left (which few need), times
- * m, and shifted right, each by its lane's shift. */
+/* Multipliers and shifts of four channels, prepared: sums are times m, and then shifted, each by its
+ * lane's: to the right where it is negative, and where it is not, which few are, to the left before. */
 typedef struct tosac_four {
-    int32x4_t m, left, right;
+    int32x4_t m, by;
     int32_t lefts; /* some lane shifts left */
 } tosac_four;
 
 static inline tosac_four tosac_four_of(const tosac_requant *q, int32x4_t m, int32x4_t s)
 {
-    int32x4_t by = vsubq_s32(vdupq_n_s32(q->rounding == TOSAC_DOUBLE ? 31 : 32), s);
-    int32x4_t zero = vdupq_n_s32(0);
-    return (tosac_four){m, vmaxq_s32(by, zero), vminq_s32(by, zero),
-                        vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
+    const int32x4_t by = vsubq_s32(vdupq_n_s32(q->rounding == TOSAC_DOUBLE ? 31 : 32), s);
+    return (tosac_four){m, by, vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
 }
 
 /* RESCALE of four sums but for the zero point.  Where rounding and lefts are known to the compiler, what they do not need goes. */
 TOSAC_INLINE int32x4_t tosac_scale4(tosac_rounding rounding, int32_t lefts, int32x4_t v,
                                     const tosac_four *f)
 {
+    const int32x4_t right = lefts ? vminq_s32(f->by, vdupq_n_s32(0)) : f->by;
+    const int32x4_t left = lefts ? vshlq_s32(v, vmaxq_s32(f->by, vdupq_n_s32(0))) : v;
     if (rounding == TOSAC_DOUBLE) {
         /* v m / 2^31, halves up; then / 2^(s-31), halves away from zero */
-        if (lefts)
-            v = vshlq_s32(v, f->left);
-        v = vqrdmulhq_s32(v, f->m);
-        v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, f->right), 31));
-        return vrshlq_s32(v, f->right);
+        v = vqrdmulhq_s32(left, f->m);
+        v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, right), 31));
+        return vrshlq_s32(v, right);
     }
     /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
-    int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), f->right);
-    if (lefts)
-        far = vpselq_s32(far, vrmulhq_s32(vshlq_s32(v, f->left), f->m),
-                         vcmpltq_n_s32(f->right, 0));
-    return far;
+    const int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), right);
+    return lefts ? vpselq_s32(far, vrmulhq_s32(left, f->m), vcmpltq_n_s32(right, 0)) : far;
 }
 
 /* tosac_requantize of four sums. */
