@@ -94,16 +94,17 @@ static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int6
 
 static void conv2d(const counter *c, int64_t oc)
 {
-    const tc_attr_tosa_conv *a = c->s->node->attr;
-    const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
-    int64_t k = w[1] * w[2] * w[3], windows = out[0] * out[1] * out[2];
+    const int64_t *x = operand(c, 0)->dim, *out = result(c)->dim;
+    const tc_c_windows p = ti_c_windows(c->cg, c->s->node);
+    int64_t k = p.kernel[0] * p.kernel[1] * x[3], windows = out[0] * p.out[0] * p.out[1];
     int64_t together = ti_c_column_count(c->m->request->core);
     if (!ti_c_has_columns(c->cg, c->s->node)) {
-        bool whole = a->stride.v[0] == 1 && x[2] == out[2];
-        multiply(c, whole ? out[0] : out[0] * out[1], whole ? out[1] * out[2] : out[2], k, oc);
+        bool whole = p.stride[0] == 1 && p.in[1] == p.out[1];
+        multiply(c, whole ? out[0] : out[0] * p.out[0], whole ? p.out[0] * p.out[1] : p.out[1], k,
+                 oc);
         return;
     }
-    COUNT_BY(c, conv2d, piece, windows * w[1] * (a->dilation.v[1] == 1 ? 1 : w[2]));
+    COUNT_BY(c, conv2d, piece, windows * p.kernel[0] * (p.dilation[1] == 1 ? 1 : p.kernel[1]));
     COUNT_BY(c, conv2d, byte, windows * k);
     multiply(c, windows / together, together, k, oc);
     if (windows % together)
@@ -142,17 +143,18 @@ static int64_t kinds(int64_t in, int64_t out, int64_t kernel, int64_t stride, in
 
 static void depthwise(const counter *c)
 {
-    const tc_attr_tosa_conv *a = c->s->node->attr;
-    const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
-    int64_t lanes = c->m->request->core != TC_CORE_MVE ? 4 : is_wide(c) ? 8 : 16;
-    int64_t blocks = x[0] * over(x[3], lanes);
-    int64_t rows = inside(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]);
+    const int64_t *x = operand(c, 0)->dim;
+    const tc_c_windows p = ti_c_windows(c->cg, c->s->node);
+    bool mve = c->m->request->core == TC_CORE_MVE;
+    int64_t lanes = !mve ? 4 : is_wide(c) ? 8 : 16, blocks = x[0] * over(x[3], lanes);
+    int64_t rows = inside(p.in[0], p.out[0], p.kernel[0], p.stride[0], p.before[0], p.dilation[0]);
+    int64_t starts = 1;
+    for (int i = 0; i < 2; i++)
+        starts *= kinds(p.in[i], p.out[i], p.kernel[i], p.stride[i], p.before[i], p.dilation[i]);
     COUNT_BY(c, depthwise, block, blocks);
-    int64_t starts = kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
-                     kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]);
-    COUNT_BY(c, depthwise, start, blocks * starts * w[0] * w[1]);
-    COUNT_BY(c, depthwise, window, blocks * out[1] * out[2]);
-    COUNT_BY(c, depthwise, line, blocks * rows * out[2]);
+    COUNT_BY(c, depthwise, start, blocks * starts * p.kernel[0] * p.kernel[1]);
+    COUNT_BY(c, depthwise, window, blocks * p.out[0] * p.out[1]);
+    COUNT_BY(c, depthwise, line, blocks * rows * p.out[1]);
 }
 
 /* ---- products ---- */

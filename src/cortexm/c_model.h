@@ -170,6 +170,11 @@ int64_t ti_c_library_scratch(const tc_c_model *m, const tc_node *node);
  * at a time; bytes that a convolution needs for columns. */
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *step);
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node);
+/* The windows of a convolution that such a kernel takes, height first. */
+typedef struct tc_c_windows {
+    int64_t in[2], out[2], kernel[2], stride[2], before[2], dilation[2];
+} tc_c_windows;
+tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node);
 int64_t ti_c_column_count(tc_core core);
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
 

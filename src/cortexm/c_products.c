@@ -99,6 +99,29 @@ bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
     return w->dim[1] != 1 || w->dim[2] != 1 || !ti_ints_are(a->pad, 0) || a->stride.v[1] != 1;
 }
 
+/* A column of pixels is a row of them: a row's windows are computed together. */
+tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node)
+{
+    const tc_attr_tosa_conv *a = node->attr;
+    const int64_t *x = operand(cg, node, 0)->dim + 1, *w = operand(cg, node, 1)->dim;
+    const int64_t *out = ti_type_of(cg->g, node->out[0])->dim + 1;
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    tc_c_windows p;
+    w += depthwise ? 0 : 1;
+    bool turned = x[1] == 1 && w[1] == 1 && a->pad.v[2] == 0 && a->pad.v[3] == 0 &&
+                  (depthwise || ti_c_has_columns(cg, node));
+    for (int i = 0; i < 2; i++) {
+        int from = turned ? 1 - i : i;
+        p.in[i] = x[from];
+        p.out[i] = out[from];
+        p.kernel[i] = w[from];
+        p.stride[i] = a->stride.v[from];
+        p.before[i] = a->pad.v[2 * from];
+        p.dilation[i] = a->dilation.v[from];
+    }
+    return p;
+}
+
 /* Bytes of weights that are unpacked at a time. */
 static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
 {
@@ -238,24 +261,23 @@ static void use_quick(tc_c_model *m, bool depthwise, int bits)
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
-    const tc_attr_tosa_conv *a = node->attr;
-    const int64_t *x = operand(cg, node, 0)->dim, *w = operand(cg, node, 1)->dim;
+    const int64_t *x = operand(cg, node, 0)->dim;
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
+    const tc_c_windows at = ti_c_windows(cg, node);
     bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
-    int kernel = depthwise ? 0 : 1;
     use_quick(m, depthwise, is_four(cg, s) ? 4 : is_wide(cg, s) ? 16 : 8);
     ti_buf_printf(&m->code,
                   "        static const tosac_window p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
                   ", .in_c = %" PRId64 ", .out_h = %" PRId64 ", .out_w = %" PRId64
                   ", .out_c = %" PRId64 ", .pixel = %" PRId64 ",\n",
-                  x[0], x[1], x[2], x[3], out[1], out[2], out[3], out[3]);
+                  x[0], at.in[0], at.in[1], x[3], at.out[0], at.out[1], out[3], out[3]);
     ti_buf_printf(&m->code,
                   "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64
                   ", .stride_h = %" PRId64 ", .stride_w = %" PRId64 ", .top = %" PRId64
                   ", .left = %" PRId64 ", .dilation_h = %" PRId64 ", .dilation_w = %" PRId64 ",\n",
-                  w[kernel], w[kernel + 1], a->stride.v[0], a->stride.v[1], a->pad.v[0],
-                  a->pad.v[2], a->dilation.v[0], a->dilation.v[1]);
+                  at.kernel[0], at.kernel[1], at.stride[0], at.stride[1], at.before[0], at.before[1],
+                  at.dilation[0], at.dilation[1]);
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
                   ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, is_wide(cg, s)));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
