@@ -99,9 +99,8 @@ static void conv2d(const counter *c, int64_t oc)
     int64_t k = p.kernel[0] * p.kernel[1] * x[3], windows = out[0] * p.out[0] * p.out[1];
     int64_t together = ti_c_column_count(c->m->request->core);
     if (!ti_c_has_columns(c->cg, c->s->node)) {
-        bool whole = p.stride[0] == 1 && p.in[1] == p.out[1];
-        multiply(c, whole ? out[0] : out[0] * p.out[0], whole ? p.out[0] * p.out[1] : p.out[1], k,
-                 oc);
+        bool once = p.stride[0] == 1 && p.in[1] == p.out[1];
+        multiply(c, once ? out[0] : out[0] * p.out[0], once ? p.out[0] * p.out[1] : p.out[1], k, oc);
         return;
     }
     COUNT_BY(c, conv2d, piece, windows * p.kernel[0] * (p.dilation[1] == 1 ? 1 : p.kernel[1]));
@@ -141,20 +140,51 @@ static int64_t kinds(int64_t in, int64_t out, int64_t kernel, int64_t stride, in
     return n;
 }
 
+/* Windows along an axis that are inside altogether. */
+static int64_t whole(const tc_c_windows *p, int axis)
+{
+    int64_t n = 0;
+    for (int64_t o = 0; o < p->out[axis]; o++) {
+        int64_t at = o * p->stride[axis] - p->before[axis];
+        n += at >= 0 && at + (p->kernel[axis] - 1) * p->dilation[axis] < p->in[axis];
+    }
+    return n;
+}
+
+/* Blocks of channels whose taps are taken two at a time. */
+static int64_t paired_blocks(const counter *c, const tc_c_windows *p, int64_t lanes)
+{
+    const int64_t *x = operand(c, 0)->dim;
+    tc_core core = c->m->request->core;
+    bool pairs = core == TC_CORE_DSP || (core == TC_CORE_MVE && !is_wide(c));
+    return pairs && p->kernel[0] * p->kernel[1] <= 2 * TC_C_PAIRS && p->out[0] * p->out[1] >= TC_C_FEW
+               ? x[0] * (x[3] / lanes)
+               : 0;
+}
+
 static void depthwise(const counter *c)
 {
     const int64_t *x = operand(c, 0)->dim;
     const tc_c_windows p = ti_c_windows(c->cg, c->s->node);
     bool mve = c->m->request->core == TC_CORE_MVE;
     int64_t lanes = !mve ? 4 : is_wide(c) ? 8 : 16, blocks = x[0] * over(x[3], lanes);
+    int64_t whole_blocks = x[0] * (x[3] / lanes);
     int64_t rows = inside(p.in[0], p.out[0], p.kernel[0], p.stride[0], p.before[0], p.dilation[0]);
-    int64_t starts = 1;
+    int64_t columns = inside(p.in[1], p.out[1], p.kernel[1], p.stride[1], p.before[1], p.dilation[1]);
+    int64_t taps = p.kernel[0] * p.kernel[1], starts = 1, paired = paired_blocks(c, &p, lanes);
+    int64_t full = whole(&p, 0) * whole(&p, 1);
     for (int i = 0; i < 2; i++)
         starts *= kinds(p.in[i], p.out[i], p.kernel[i], p.stride[i], p.before[i], p.dilation[i]);
     COUNT_BY(c, depthwise, block, blocks);
-    COUNT_BY(c, depthwise, start, blocks * starts * p.kernel[0] * p.kernel[1]);
+    COUNT_BY(c, depthwise, start, blocks * starts * taps);
+    COUNT_BY(c, depthwise, pack, paired * taps);
+    COUNT_BY(c, depthwise, row, blocks * p.out[0]);
+    COUNT_BY(c, depthwise, edge, blocks * p.out[0] * (p.out[1] - whole(&p, 1)));
     COUNT_BY(c, depthwise, window, blocks * p.out[0] * p.out[1]);
-    COUNT_BY(c, depthwise, line, blocks * rows * p.out[1]);
+    COUNT_BY(c, depthwise, pair, paired * full * over(taps, 2));
+    COUNT_BY(c, depthwise, line, blocks * rows * p.out[1] - paired * full * p.kernel[0]);
+    COUNT_BY(c, depthwise, tap, whole_blocks * rows * columns - paired * full * taps);
+    COUNT_BY(c, depthwise, some, (blocks - whole_blocks) * rows * columns);
 }
 
 /* ---- products ---- */
@@ -209,6 +239,8 @@ static void conv(const counter *k)
         return;
     }
     bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d, four = w->dtype == TC_i4;
+    if (ti_c_is_wide(k->cg, k->s))
+        COUNT(k, conv2d16_wide, tc_type_count(result(k)));
     if (deep) {
         COUNT_BY(k, depthwise, call, 1);
         COUNT(k, depthwise_unpack, four ? tc_type_count(w) : 0);

@@ -3,9 +3,8 @@
  * them
  * in the same call.
  *
- * Constant int8 weights without a zero point, followed by a RESCALE to the type of x, int8 or
- * int16, have special kernels; the zero point of x is folded into their bias.  Their sums have 32
- * bits: those of int16 must fit. */
+ * Constant int8 weights without a zero point have special kernels; the zero point of x is folded
+ * into their bias.  Their sums have 32 bits: those of int16 must fit. */
 #include "c_model.h"
 
 #include <stdlib.h>
@@ -43,13 +42,13 @@ static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
     return ti_c_const_at(cg, node->in[2], tc_type_count(operand(cg, node, 2)) == 1 ? 0 : c);
 }
 
-/* Whether |bias| + 2^15 * the sum of |w| is below 2^31 in every channel. */
-static bool fits_32(const tc_c_graph *cg, const tc_node *node)
+/* Whether 2^15 * the sum of |w|, and |bias| if it is counted, are below 2^31 in every channel. */
+static bool fits_32(const tc_c_graph *cg, const tc_node *node, bool biased)
 {
     int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
     int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
     for (int64_t c = 0; c < oc; c++) {
-        int64_t most = llabs(bias_at(cg, node, c));
+        int64_t most = biased ? llabs(bias_at(cg, node, c)) : 0;
         for (int64_t i = 0; i < taps && most <= INT32_MAX; i++)
             most += llabs(weight_at(cg, node, c, i)) * 32768;
         if (most > INT32_MAX)
@@ -69,28 +68,71 @@ static bool is_small_factor(const tc_c_graph *cg, const tc_node *rescale)
     return small;
 }
 
-static bool is_wide(const tc_c_graph *cg, const tc_c_step *s)
+/* Kernels by the bits of x, of the weights and of the result. */
+static const struct quick_kernel {
+    int x, w, result;
+    bool depthwise, raw, wide; /* raw: without RESCALE; wide: with a bias and factors of 48-bit sums */
+    const char *name;
+    tc_c_kernel file[5]; /* the last ones may be the header again */
+} quick_kernels[] = {
+#define CONV_S8 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S8
+#define CONV_S16 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S16
+    {8, 8, 8, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
+    {8, 4, 8, false, false, false, "conv2d_s4", {CONV_S8, TC_C_CONV2D, TC_C_CONV2D_S4}},
+    {8, 8, 16, false, false, false, "conv2d_s8_s16", {CONV_S8, TC_C_CONV2D_S8_S16}},
+    {8, 8, 32, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
+    {16, 8, 16, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
+    {16, 8, 16, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
+    {8, 8, 8, true, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 4, 8, true, false, false, "depthwise_s4", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE, TC_C_DEPTHWISE_S4}},
+    {16, 8, 16, true, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
+};
+
+static bool is_raw(const tc_c_step *s) { return !s->rescale; }
+
+/* Whether sums of int16 and their RESCALE are those of 32 bits. */
+static bool is_narrow(const tc_c_graph *cg, const tc_c_step *s)
 {
-    return operand(cg, s->node, 0)->dtype == TC_i16;
+    return is_small_factor(cg, s->rescale) && fits_32(cg, s->node, true);
+}
+
+static bool takes(const struct quick_kernel *k, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    int x = tc_dtypes[operand(cg, node, 0)->dtype].bits, w = tc_dtypes[operand(cg, node, 1)->dtype].bits;
+    return k->x == x && k->w == w && k->result == tc_dtypes[result_of(cg, s)].bits &&
+           k->depthwise == (node->op == TC_OP_tosa_depthwise_conv2d) && k->raw == is_raw(s) &&
+           (x == 8 || (k->wide ? fits_32(cg, node, false) : is_narrow(cg, s)));
+}
+
+/* NULL: none. */
+static const struct quick_kernel *quick_kernel_of(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
+    if (node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d)
+        return NULL;
+    tc_dtype x = operand(cg, node, 0)->dtype, w = operand(cg, node, 1)->dtype;
+    bool fits = (x == TC_i8 || x == TC_i16) && (w == TC_i8 || w == TC_i4);
+    for (int i = 1; i < 5; i++)
+        fits = fits && ti_c_is_const(cg, node->in[i]);
+    if (!fits || ti_c_const_at(cg, node->in[4], 0) != 0 ||
+        (r && (r->scale32 != (x == TC_i8) || r->rounding_mode == TC_rounding_inexact)) ||
+        (x == TC_i16 && ti_c_const_at(cg, node->in[3], 0) != 0) ||
+        (node->op == TC_OP_tosa_depthwise_conv2d && operand(cg, node, 1)->dim[3] != 1))
+        return NULL;
+    for (size_t i = 0; i < TC_COUNT(quick_kernels); i++)
+        if (takes(&quick_kernels[i], cg, s))
+            return &quick_kernels[i];
+    return NULL;
 }
 
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
-    const tc_node *node = s->node;
-    const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
-    if ((node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d) || !r ||
-        r->rounding_mode == TC_rounding_inexact)
-        return false;
-    tc_dtype x = operand(cg, node, 0)->dtype, w = operand(cg, node, 1)->dtype;
-    bool types = x == TC_i8 ? r->scale32 && (w == TC_i8 || w == TC_i4)
-                            : x == TC_i16 && !r->scale32 && w == TC_i8;
-    for (int i = 1; i < 5; i++)
-        types = types && ti_c_is_const(cg, node->in[i]);
-    return types && result_of(cg, s) == x && ti_c_const_at(cg, node->in[4], 0) == 0 &&
-           (node->op == TC_OP_tosa_conv2d || operand(cg, node, 1)->dim[3] == 1) &&
-           (x == TC_i8 || (ti_c_const_at(cg, node->in[3], 0) == 0 &&
-                           is_small_factor(cg, s->rescale) && fits_32(cg, node)));
+    return quick_kernel_of(cg, s) != NULL;
 }
+
+bool ti_c_is_wide(const tc_c_graph *cg, const tc_c_step *s) { return quick_kernel_of(cg, s)->wide; }
 
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
 {
@@ -213,20 +255,22 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
 
 /* ---- special kernels ---- */
 
-/* bias - x_zero * the weights of each channel, in 32 bits. */
-static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc)
+/* bias - x_zero * the weights of each channel, in 32 bits; wide: the bias, in 48. */
+static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc,
+                              bool wide)
 {
     int64_t taps = tc_type_count(operand(cg, node, 1)) / oc;
     int64_t zero = ti_c_const_at(cg, node->in[3], 0);
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    int32_t *bias = tc_new_n(&m->ctx->scratch, int32_t, (size_t)oc);
+    tc_tensor bias = ti_tensor_new(&m->ctx->scratch, ti_type_make(m->ctx, wide ? TC_i48 : TC_i32, 1, &oc));
     for (int64_t c = 0; c < oc; c++) {
         int64_t sum = 0;
-        for (int64_t k = 0; k < taps; k++)
+        for (int64_t k = 0; k < taps && zero; k++)
             sum += weight_at(cg, node, c, k);
-        bias[c] = (int32_t)(uint32_t)(uint64_t)(bias_at(cg, node, c) - zero * sum);
+        int64_t v = bias_at(cg, node, c) - zero * sum;
+        ti_store_i64(bias, c, wide ? v : (int32_t)(uint32_t)(uint64_t)v);
     }
-    const char *name = ti_c_array(m, TC_i32, bias, oc);
+    const char *name = ti_c_array(m, bias.type->dtype, bias.data, oc);
     ti_arena_rewind(&m->ctx->scratch, mark);
     return name;
 }
@@ -246,26 +290,17 @@ static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t
     return name;
 }
 
-/* The files of a kernel by bits: of the weights where they are four, else of x. */
-static void use_quick(tc_c_model *m, bool depthwise, int bits)
-{
-    m->used[TC_C_SIMD] = m->used[depthwise ? TC_C_DEPTHWISE_BODY : TC_C_CONV2D_BODY] = true;
-    if (bits == 16)
-        m->used[depthwise ? TC_C_DEPTHWISE_S16 : TC_C_CONV2D_S16] = true;
-    else
-        m->used[depthwise ? TC_C_DEPTHWISE : TC_C_CONV2D] = true;
-    if (bits == 4)
-        m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
-}
-
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
     const int64_t *x = operand(cg, node, 0)->dim;
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
     const tc_c_windows at = ti_c_windows(cg, node);
-    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
-    use_quick(m, depthwise, is_four(cg, s) ? 4 : is_wide(cg, s) ? 16 : 8);
+    const struct quick_kernel *kernel = quick_kernel_of(cg, s);
+    bool depthwise = kernel->depthwise, four = kernel->w == 4;
+    m->used[TC_C_SIMD] = true;
+    for (size_t i = 0; i < TC_COUNT(kernel->file); i++)
+        m->used[kernel->file[i]] = true;
     ti_buf_printf(&m->code,
                   "        static const tosac_window p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
@@ -279,15 +314,12 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   at.kernel[0], at.kernel[1], at.stride[0], at.stride[1], at.before[0], at.before[1],
                   at.dilation[0], at.dilation[1]);
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
-                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, is_wide(cg, s)));
+                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, kernel->x == 16 && !kernel->wide));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    bool four = is_four(cg, s);
     const char *weights = four ? packed(m, cg, node->in[1], depthwise ? 1 : out[3])
                                : ti_c_pointer(m, cg, node->in[1]);
-    const char *bias = whole_bias(m, cg, node, out[3]);
-    ti_buf_printf(&m->code, "        tosac_%s_s%d(&p, %s, %s, %s, %s",
-                  depthwise ? "depthwise" : "conv2d", four ? 4 : is_wide(cg, s) ? 16 : 8, from,
-                  weights, bias,
+    const char *bias = whole_bias(m, cg, node, out[3], kernel->wide);
+    ti_buf_printf(&m->code, "        tosac_%s(&p, %s, %s, %s, %s", kernel->name, from, weights, bias,
                   ti_c_pointer(m, cg, s->out));
     if (!depthwise && ti_c_has_columns(cg, node))
         ti_buf_printf(&m->code, ", %s",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_conv2d.h -- CONV2D and fully connected layers of `element` by int8 weights: all but the
- * loads, and MVE's products, which the file that includes it has.
+/* tosac_conv2d.h -- CONV2D and fully connected layers of `element` by int8 weights to `result`: all
+ * but the loads, and MVE's products, which the file that includes it has.  RAW: sums are not
+ * rescaled; WIDE: bias and sums have 48 bits, sums without the bias 32.
  *
  * The pixels of a window are copied to a column, unless they are contiguous; a column times the
  * rows of the weights is a pixel of the result.  Pixels outside the image are x_zero, which the
@@ -78,18 +79,52 @@ static void gather(const tosac_window *p, const element *image, int32_t oy, int3
     }
 }
 
+#if WIDE
+typedef int64_t bias_type;
+#else
+typedef int32_t bias_type;
+#endif
+
+#if TOSAC_ISA != TOSAC_ISA_MVE && !WIDE
+
+TOSAC_INLINE tosac_one factor_of(const tosac_window *p, int32_t oc)
+{
+    return RAW ? (tosac_one){0} : tosac_one_of(&p->q, oc);
+}
+TOSAC_INLINE result finish(const tosac_window *p, int32_t sum, const tosac_one *c)
+{
+    return (result)(RAW ? sum : tosac_requantize1(&p->q, sum, c));
+}
+
+#endif
+
 #if TOSAC_ISA == TOSAC_ISA_MVE
+
+/* Rows w and the next, `left` of them; where there are fewer than four, the first again. */
+static inline four_rows four_rows_at(const int8_t *w, int32_t k, int32_t left)
+{
+    return (four_rows){.w = {w, left > 1 ? w + k : w, left > 2 ? w + 2 * k : w,
+                             left > 3 ? w + 3 * k : w}};
+}
+
+#endif
+
+#if TOSAC_ISA == TOSAC_ISA_MVE && !WIDE
 
 /* n contiguous columns times four rows, or the last ones; usual: USUAL rounding, and no lane shifts
  * left. */
 TOSAC_INLINE void rows(const tosac_window *p, const element *x, int32_t n, const four_rows *r,
-                       int32_t k, const tosac_four *by, mve_pred16_t lanes, element *to, int usual)
+                       int32_t k, const tosac_four *by, mve_pred16_t lanes, result *to, int usual)
 {
     const tosac_four all = *by;
     const int32x4_t lo = vdupq_n_s32(p->q.lo), hi = vdupq_n_s32(p->q.hi);
     const int32_t zero = p->q.zero, pixel = p->pixel;
     for (; n > 0; n--, x += k, to += pixel) {
         int32x4_t v = products(x, r, k);
+        if (RAW) {
+            put4(to, v, lanes);
+            continue;
+        }
         v = usual ? tosac_scale4(USUAL, 0, v, &all)
                   : tosac_scale4(p->q.rounding, all.lefts, v, &all);
         put4(to, vminq_s32(vmaxq_s32(vaddq_n_s32(v, zero), lo), hi), lanes);
@@ -98,17 +133,19 @@ TOSAC_INLINE void rows(const tosac_window *p, const element *x, int32_t n, const
 
 /* n contiguous columns times all rows. */
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+                     const bias_type *bias, int32_t k, result *out)
 {
-    const int32_t step = p->q.step;
     for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
         const int32_t left = p->out_c - oc;
         const mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int32_t *m = p->q.multiplier + oc * step;
-        const int8_t *s = p->q.shift + oc * step;
-        four_rows r = {.w = {w, left > 1 ? w + k : w, left > 2 ? w + 2 * k : w,
-                             left > 3 ? w + 3 * k : w}};
+        four_rows r = four_rows_at(w, k, left);
         vstrwq_s32(r.bias, vldrwq_z_s32(bias + oc, lanes));
+#if RAW
+        const tosac_four by = {.lefts = 0};
+        rows(p, columns, n, &r, k, &by, lanes, out + oc, 0);
+#else
+        const int32_t step = p->q.step, *m = p->q.multiplier + oc * step;
+        const int8_t *s = p->q.shift + oc * step;
         const tosac_four by =
             tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
                           step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
@@ -116,10 +153,11 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
             rows(p, columns, n, &r, k, &by, lanes, out + oc, 1);
         else
             rows(p, columns, n, &r, k, &by, lanes, out + oc, 0);
+#endif
     }
 }
 
-#else
+#elif TOSAC_ISA != TOSAC_ISA_MVE
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
@@ -190,42 +228,44 @@ static inline int32_t product(const element *x, const int8_t *w, int32_t k, int3
 
 #endif
 
+#if !WIDE
+
 /* Row oc times n columns. */
 static void row(const tosac_window *p, const element *x, int32_t n, const int8_t *w, int32_t bias,
-                int32_t k, int32_t oc, element *out)
+                int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc);
+    const tosac_one c = factor_of(p, oc);
     for (int32_t i = 0; i < n; i++, x += k)
-        out[i * p->pixel + oc] = (element)tosac_requantize1(&p->q, product(x, w, k, bias), &c);
+        out[i * p->pixel + oc] = finish(p, product(x, w, k, bias), &c);
 }
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
 /* Rows oc and oc + 1 times n columns, an even number. */
 static void rows(const tosac_window *p, const element *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, element *out)
+                 const bias_type *bias, int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
+    const tosac_one c = factor_of(p, oc), d = factor_of(p, oc + 1);
     const int32_t next = p->pixel;
     out += oc;
     for (int32_t i = 0; i < n; i += 2, x += 2 * k, out += 2 * next) {
         int32_t sum[4];
         products(x, w, k, bias[oc], bias[oc + 1], sum);
-        out[0] = (element)tosac_requantize1(&p->q, sum[0], &c);
-        out[next] = (element)tosac_requantize1(&p->q, sum[1], &c);
-        out[1] = (element)tosac_requantize1(&p->q, sum[2], &d);
-        out[next + 1] = (element)tosac_requantize1(&p->q, sum[3], &d);
+        out[0] = finish(p, sum[0], &c);
+        out[next] = finish(p, sum[1], &c);
+        out[1] = finish(p, sum[2], &d);
+        out[next + 1] = finish(p, sum[3], &d);
     }
 }
 
-static void store(const tosac_window *p, element *out, int32_t sum, int32_t oc)
+static void store(const tosac_window *p, result *out, int32_t sum, int32_t oc)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc);
-    out[oc] = (element)tosac_requantize1(&p->q, sum, &c);
+    const tosac_one c = factor_of(p, oc);
+    out[oc] = finish(p, sum, &c);
 }
 
-static void single(const tosac_window *p, const element *x, const int8_t *w, const int32_t *bias,
-                   int32_t k, int32_t oc, element *out)
+static void single(const tosac_window *p, const element *x, const int8_t *w, const bias_type *bias,
+                   int32_t k, int32_t oc, result *out)
 {
     int32_t sum[4] = {bias[oc], bias[oc + 1], bias[oc + 2], bias[oc + 3]};
     fan(x, w, k, sum);
@@ -236,7 +276,7 @@ static void single(const tosac_window *p, const element *x, const int8_t *w, con
 }
 
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+                     const bias_type *bias, int32_t k, result *out)
 {
     const int32_t even = n & ~1;
     int32_t oc = 0;
@@ -258,9 +298,9 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 
 /* Rows oc and oc + 1 times n columns. */
 static void rows(const tosac_window *p, const element *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, element *out)
+                 const bias_type *bias, int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
+    const tosac_one c = factor_of(p, oc), d = factor_of(p, oc + 1);
     const int8_t *next = w + k;
     for (out += oc; n > 0; n--, x += k, out += p->pixel) {
         uint32_t a = (uint32_t)bias[oc], b = (uint32_t)bias[oc + 1];
@@ -269,13 +309,13 @@ static void rows(const tosac_window *p, const element *x, int32_t n, const int8_
             a += (uint32_t)(w[i] * v);
             b += (uint32_t)(next[i] * v);
         }
-        out[0] = (element)tosac_requantize1(&p->q, (int32_t)a, &c);
-        out[1] = (element)tosac_requantize1(&p->q, (int32_t)b, &d);
+        out[0] = finish(p, (int32_t)a, &c);
+        out[1] = finish(p, (int32_t)b, &d);
     }
 }
 
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+                     const bias_type *bias, int32_t k, result *out)
 {
     int32_t oc = 0;
     for (; oc + 2 <= p->out_c; oc += 2, w += 2 * k)
@@ -286,10 +326,51 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 
 #endif
 #endif
+#endif
+
+#if WIDE
+
+/* A column times `left` of four rows. */
+static void four_sums(const element *x, const int8_t *w, int32_t k, int32_t left, int32_t sum[4])
+{
+#if TOSAC_ISA == TOSAC_ISA_MVE
+    const four_rows r = four_rows_at(w, k, left);
+    vstrwq_s32(sum, products(x, &r, k));
+#elif TOSAC_ISA == TOSAC_ISA_DSP
+    sum[0] = sum[1] = sum[2] = sum[3] = 0;
+    if (left == 4)
+        fan(x, w, k, sum);
+    for (int32_t j = 0; j < left && left < 4; j++)
+        sum[j] = product(x, w + j * k, k, 0);
+#else
+    for (int32_t j = 0; j < left; j++)
+        sum[j] = product(x, w + j * k, k, 0);
+#endif
+}
+
+/* n contiguous columns times all rows. */
+static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
+                     const bias_type *bias, int32_t k, result *out)
+{
+    const tosac_requant *q = &p->q;
+    for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
+        const int32_t left = tosac_min(p->out_c - oc, 4);
+        const element *x = columns;
+        result *to = out + oc;
+        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
+            int32_t sum[4];
+            four_sums(x, w, k, left, sum);
+            for (int32_t j = 0; j < left; j++)
+                to[j] = (result)tosac_requantize(q, bias[oc + j] + sum[j], oc + j);
+        }
+    }
+}
+
+#endif
 
 /* Windows of one pixel are columns already. */
 static void pixels(const tosac_window *p, const element *image, const int8_t *w,
-                   const int32_t *bias, element *out)
+                   const bias_type *bias, result *out)
 {
     if (p->stride_h == 1 && p->in_w == p->out_w) {
         multiply(p, image, p->out_h * p->out_w, w, bias, p->in_c, out);
@@ -300,7 +381,7 @@ static void pixels(const tosac_window *p, const element *image, const int8_t *w,
 }
 
 static void windows(const tosac_window *p, const element *image, const int8_t *w,
-                    const int32_t *bias, element *out, element *columns)
+                    const bias_type *bias, result *out, element *columns)
 {
     const int32_t k = p->kernel_h * p->kernel_w * p->in_c, n = p->out_h * p->out_w;
     int32_t oy = 0, ox = 0, have = 0;
@@ -317,7 +398,7 @@ static void windows(const tosac_window *p, const element *image, const int8_t *w
 }
 
 static void convolve(const tosac_window *p, const element *x, const int8_t *w,
-                     const int32_t *bias, element *out, element *columns)
+                     const bias_type *bias, result *out, element *columns)
 {
     for (int32_t n = 0; n < p->batches; n++) {
         if (columns)

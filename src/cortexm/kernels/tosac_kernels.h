@@ -261,6 +261,11 @@ typedef struct tosac_window {
 #define TOSAC_COLUMNS(isa) ((isa) == TOSAC_ISA_C ? 1 : (isa) == TOSAC_ISA_DSP ? 2 : 4)
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
                      int8_t *out, int8_t *columns);
+/* The same to int16, and to sums without a RESCALE. */
+void tosac_conv2d_s8_s16(const tosac_window *p, const int8_t *x, const int8_t *w,
+                         const int32_t *bias, int16_t *out, int8_t *columns);
+void tosac_conv2d_s8_s32(const tosac_window *p, const int8_t *x, const int8_t *w,
+                         const int32_t *bias, int32_t *out, int8_t *columns);
 /* The same by int4 weights, two in a byte, each row from a whole byte on; rows: TOSAC_ROWS of them as
  * int8. */
 #define TOSAC_ROWS 4
@@ -276,6 +281,9 @@ void tosac_conv2d_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
                       const int32_t *bias, int16_t *out, int16_t *columns);
 void tosac_depthwise_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
                          const int32_t *bias, int16_t *out);
+/* Sums that fit 32 bits without their bias; RESCALE as it is. */
+void tosac_conv2d_s16_wide(const tosac_window *p, const int16_t *x, const int8_t *w,
+                           const int64_t *bias, int16_t *out, int16_t *columns);
 
 /* MATMUL: a [n, h, c], b [n, c, w], result [n, h, w]. */
 typedef struct tosac_matmul {
