@@ -312,7 +312,15 @@ static void reduce(const counter *k)
     }
     COUNT(k, reduce_call, 1);
     COUNT(k, reduce_result, tc_type_count(result(k)));
-    COUNT(k, reduce_element, tc_type_count(operand(k, 0)));
+    const tc_type *x = operand(k, 0);
+    int axis = (int)((const tc_attr_tosa_axis *)k->s->node->attr)->axis;
+    bool fours = k->m->request->core == TC_CORE_MVE && tc_type_count(x) / tc_type_count(result(k)) >= 8;
+    for (int i = axis + 1; i < x->rank; i++)
+        fours = fours && x->dim[i] == 1;
+    if (fours)
+        COUNT(k, reduce_four, (tc_type_count(x) + 3) / 4);
+    else
+        COUNT(k, reduce_element, tc_type_count(x));
 }
 
 static void argmax(const counter *k)
