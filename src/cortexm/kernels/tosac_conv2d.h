@@ -100,6 +100,51 @@ TOSAC_INLINE result finish(const tosac_window *p, int32_t sum, const tosac_one *
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
+/* Four rows of the weights, and what their sums begin with. */
+typedef struct four_rows {
+    const int8_t *w[4];
+    int32_t bias[4];
+} four_rows;
+
+/* Sums of k products of a column with each of four rows. */
+TOSAC_INLINE int32x4_t products(const element *x, const four_rows *r, int32_t k)
+{
+#if defined(__GNUC__)
+    int32x4_t v;
+    const int8_t *w0, *w1, *w2, *w3;
+    int32_t a0, a1, a2, a3;
+    __asm__("ldrd %[w0], %[w1], [%[r]]\n"
+            "ldrd %[w2], %[w3], [%[r], #8]\n"
+            "ldrd %[a0], %[a1], [%[r], #16]\n"
+            "ldrd %[a2], %[a3], [%[r], #24]\n" LOOP " lr, %[k], 2f\n"
+            "1: " LOAD " q0, [%[x]], #16\n" LOAD_W " q1, [%[w0]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a0], q0, q1\n" LOAD_W " q2, [%[w1]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a1], q0, q2\n" LOAD_W " q3, [%[w2]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a2], q0, q3\n" LOAD_W " q1, [%[w3]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a3], q0, q1\n"
+            "letp lr, 1b\n"
+            "2: vmov %q[v][2], %q[v][0], %[a0], %[a2]\n"
+            "vmov %q[v][3], %q[v][1], %[a1], %[a3]\n"
+            : [v] "=w"(v), [x] "+r"(x), [w0] "=&l"(w0), [w1] "=&l"(w1), [w2] "=&l"(w2),
+              [w3] "=&l"(w3), [a0] "=&Te"(a0), [a1] "=&Te"(a1), [a2] "=&Te"(a2), [a3] "=&Te"(a3)
+            : [r] "r"(r), [k] "r"(k)
+            : "q0", "q1", "q2", "q3", "lr", "memory");
+    return v;
+#else
+    const int8_t *w0 = r->w[0], *w1 = r->w[1], *w2 = r->w[2], *w3 = r->w[3];
+    int32_t a0 = r->bias[0], a1 = r->bias[1], a2 = r->bias[2], a3 = r->bias[3];
+    for (; k > 0; k -= TOGETHER, x += TOGETHER) {
+        const mve_pred16_t lanes = lanes_of((uint32_t)k);
+        a0 = add_products(a0, load_x(x, lanes), load_w(w0, lanes));
+        a1 = add_products(a1, load_x(x, lanes), load_w(w1, lanes));
+        a2 = add_products(a2, load_x(x, lanes), load_w(w2, lanes));
+        a3 = add_products(a3, load_x(x, lanes), load_w(w3, lanes));
+        w0 += TOGETHER, w1 += TOGETHER, w2 += TOGETHER, w3 += TOGETHER;
+    }
+    return (int32x4_t){a0, a1, a2, a3};
+#endif
+}
+
 /* Rows w and the next, `left` of them; where there are fewer than four, the first again. */
 static inline four_rows four_rows_at(const int8_t *w, int32_t k, int32_t left)
 {

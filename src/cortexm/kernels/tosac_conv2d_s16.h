@@ -8,55 +8,16 @@ typedef int16_t element;
 
 #define USUAL TOSAC_SINGLE
 
-/* Four rows of the weights, and what their sums begin with. */
-typedef struct four_rows {
-    const int8_t *w[4];
-    int32_t bias[4];
-} four_rows;
-
-/* Sums of k products of a column with each of four rows. */
-TOSAC_INLINE int32x4_t products(const int16_t *x, const four_rows *r, int32_t k)
-{
-#if defined(__GNUC__)
-    int32x4_t v;
-    const int8_t *w0, *w1, *w2, *w3;
-    int32_t a0, a1, a2, a3;
-    __asm__("ldrd %[w0], %[w1], [%[r]]\n"
-            "ldrd %[w2], %[w3], [%[r], #8]\n"
-            "ldrd %[a0], %[a1], [%[r], #16]\n"
-            "ldrd %[a2], %[a3], [%[r], #24]\n"
-            "wlstp.16 lr, %[k], 2f\n"
-            "1: vldrh.16 q0, [%[x]], #16\n"
-            "vldrb.s16 q1, [%[w0]], #8\n"
-            "vmladava.s16 %[a0], q0, q1\n"
-            "vldrb.s16 q2, [%[w1]], #8\n"
-            "vmladava.s16 %[a1], q0, q2\n"
-            "vldrb.s16 q3, [%[w2]], #8\n"
-            "vmladava.s16 %[a2], q0, q3\n"
-            "vldrb.s16 q1, [%[w3]], #8\n"
-            "vmladava.s16 %[a3], q0, q1\n"
-            "letp lr, 1b\n"
-            "2: vmov %q[v][2], %q[v][0], %[a0], %[a2]\n"
-            "vmov %q[v][3], %q[v][1], %[a1], %[a3]\n"
-            : [v] "=w"(v), [x] "+r"(x), [w0] "=&l"(w0), [w1] "=&l"(w1), [w2] "=&l"(w2),
-              [w3] "=&l"(w3), [a0] "=&Te"(a0), [a1] "=&Te"(a1), [a2] "=&Te"(a2), [a3] "=&Te"(a3)
-            : [r] "r"(r), [k] "r"(k)
-            : "q0", "q1", "q2", "q3", "lr", "memory");
-    return v;
-#else
-    const int8_t *w0 = r->w[0], *w1 = r->w[1], *w2 = r->w[2], *w3 = r->w[3];
-    int32_t a0 = r->bias[0], a1 = r->bias[1], a2 = r->bias[2], a3 = r->bias[3];
-    for (; k > 0; k -= 8, x += 8, w0 += 8, w1 += 8, w2 += 8, w3 += 8) {
-        mve_pred16_t lanes = vctp16q((uint32_t)k);
-        int16x8_t v = vldrhq_z_s16(x, lanes);
-        a0 = vmladavaq_s16(a0, v, vldrbq_z_s16(w0, lanes));
-        a1 = vmladavaq_s16(a1, v, vldrbq_z_s16(w1, lanes));
-        a2 = vmladavaq_s16(a2, v, vldrbq_z_s16(w2, lanes));
-        a3 = vmladavaq_s16(a3, v, vldrbq_z_s16(w3, lanes));
-    }
-    return (int32x4_t){a0, a1, a2, a3};
-#endif
-}
+#define TOGETHER 8
+#define LOOP "wlstp.16"
+#define LOAD "vldrh.16"
+#define LOAD_W "vldrb.s16"
+#define NEXT_W "#8"
+#define ADD_PRODUCTS "vmladava.s16"
+#define lanes_of vctp16q
+#define load_x vldrhq_z_s16
+#define load_w vldrbq_z_s16
+#define add_products vmladavaq_s16
 
 #elif TOSAC_ISA == TOSAC_ISA_DSP
 
