@@ -14,8 +14,8 @@ static int16_t a16[400], b16[1700];
 static _Alignas(16) int8_t columns[8 * MOST_WEIGHTS + 2 * GUARD];
 static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
 static int8_t shift[MOST_CHANNELS];
-static uint8_t packed[MOST_WEIGHTS];
-static int8_t rows[TOSAC_ROWS * MOST_WEIGHTS];
+static uint8_t packed[MOST_WEIGHTS + MOST_CHANNELS], four[MOST_WEIGHTS];
+static int8_t rows[MOST_WEIGHTS];
 static uint32_t seed = 1;
 
 static int32_t draw(int32_t lo, int32_t hi)
@@ -74,13 +74,28 @@ static tosac_conv window_of(const tosac_window *p, int32_t depthwise)
                         .q = p->q};
 }
 
+/* n weights as `bits` bits each, rows of so many from a byte on; in `four`, 4 bits. */
+static void pack(int32_t n, int32_t row, int32_t bits)
+{
+    memset(packed, 0, sizeof packed);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t k = i % row, from = i / row * ((row * bits + 7) / 8) * 8;
+        for (int32_t b = 0; b < bits; b++) {
+            const int32_t at = from + k * bits + b;
+            packed[at / 8] = (uint8_t)(packed[at / 8] | ((w[i] >> b & 1) << at % 8));
+        }
+    }
+    if (bits == 4)
+        memcpy(four, packed, sizeof four);
+}
+
 /* 1: equal, 0: not; -1: too large, or no place for a window. */
 static int32_t try_shape(void)
 {
     int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, widths = draw(0, 3);
-    int32_t four = draw(0, 2) == 0; /* bits a weight */
-    int32_t size = depthwise || four || draw(0, 1) ? 1 : draw(0, 1) ? 2 : 4; /* of a result */
-    int32_t least = four ? -8 : draw(0, 1) ? -128 : -127;
+    const int32_t bits = draw(0, 2) ? 8 : draw(2, 7); /* of a weight */
+    const int32_t size = depthwise || bits < 8 || draw(0, 1) ? 1 : draw(0, 1) ? 2 : 4; /* of a result */
+    const int32_t most = (1 << (bits - 1)) - 1, least = -most - draw(0, 1);
     tosac_window p = {.batches = draw(1, 2),
                       .in_h = draw(1, 9),
                       .in_w = draw(1, 12),
@@ -105,12 +120,9 @@ static int32_t try_shape(void)
     for (int32_t i = 0; i < n_in; i++)
         x[i] = (int8_t)draw(-128, 127);
     for (int32_t i = 0; i < taps * p.out_c; i++)
-        w[i] = (int8_t)draw(least, four ? 7 : 127);
-    for (int32_t i = 0; i < taps * p.out_c && four; i++) {
-        int32_t row = depthwise ? taps * p.out_c : taps;
-        int32_t k = i % row, at = i / row * ((row + 1) / 2) + k / 2;
-        packed[at] = (uint8_t)(k & 1 ? packed[at] | (w[i] & 15) << 4 : w[i] & 15);
-    }
+        w[i] = (int8_t)draw(least, most);
+    if (bits < 8)
+        pack(taps * p.out_c, depthwise ? taps * p.out_c : taps, bits);
     draw_numbers(&p, taps, depthwise);
     p.q = (tosac_requant){.multiplier = multiplier,
                           .shift = shift,
@@ -131,25 +143,26 @@ static int32_t try_shape(void)
     tosac_conv any = window_of(&p, depthwise);
     any.x = TOSAC_I8;
     any.result = size == 1 ? TOSAC_I8 : size == 2 ? TOSAC_I16 : TOSAC_I32;
-    any.w = four ? TOSAC_I4 : TOSAC_I8;
+    any.w = bits == 4 ? TOSAC_I4 : TOSAC_I8;
     any.bias = TOSAC_I32;
-    if (four)
-        tosac_conv_any(&any, x, packed, bias, want);
+    if (bits == 4)
+        tosac_conv_any(&any, x, four, bias, want);
     else
         tosac_conv_any(&any, x, w, bias, want);
     memset(got, 0x5a, sizeof got);
     memset(columns, 0x5a, sizeof columns);
     int32_t room = TOSAC_COLUMNS(TOSAC_ISA) * taps;
-    if (depthwise && four) {
-        tosac_depthwise_s4(&p, x, packed, whole, got + GUARD, rows);
+    const tosac_packed few = {packed, bits, draw(1, 9)};
+    if (depthwise && bits < 8) {
+        tosac_depthwise_packed(&p, x, &few, whole, got + GUARD, rows);
     } else if (depthwise) {
         tosac_depthwise_s8(&p, x, w, whole, got + GUARD);
     } else {
         int32_t pixels = p.kernel_h == 1 && p.kernel_w == 1 && p.stride_w == 1 &&
                          p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
         int8_t *room_of = pixels ? NULL : columns + GUARD;
-        if (four)
-            tosac_conv2d_s4(&p, x, packed, whole, got + GUARD, room_of, rows);
+        if (bits < 8)
+            tosac_conv2d_packed(&p, x, &few, whole, got + GUARD, room_of, rows);
         else if (size == 2)
             tosac_conv2d_s8_s16(&p, x, w, whole, (int16_t *)(void *)(got + GUARD), room_of);
         else if (size == 4)

@@ -76,7 +76,7 @@ static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int6
         break;
     case TC_CORE_DSP:
         COUNT_BY(c, conv2d, row, even ? calls * over(oc, 2) : 0);
-        COUNT_BY(c, conv2d, row, odd * over(oc, 2));
+        COUNT_BY(c, conv2d, row, odd * over(oc, 4));
         COUNT_BY(c, conv2d, result, calls * n * oc);
         COUNT_BY(c, conv2d, step, even / 2 * (oc / 2) * (k / 4));
         COUNT_BY(c, conv2d, fan, odd * (oc / 4) * (k / 4));
@@ -238,18 +238,21 @@ static void conv(const counter *k)
         any_conv(k);
         return;
     }
-    bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d, four = w->dtype == TC_i4;
-    if (ti_c_is_wide(k->cg, k->s))
-        COUNT(k, conv2d16_wide, tc_type_count(result(k)));
+    bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d;
+    int bits = ti_c_weight_bits(k->cg, k->s);
+    if (bits == 4)
+        COUNT(k, unpack_four, tc_type_count(w));
+    else if (bits < 8)
+        COUNT(k, unpack_some, tc_type_count(w));
     if (deep) {
         COUNT_BY(k, depthwise, call, 1);
-        COUNT(k, depthwise_unpack, four ? tc_type_count(w) : 0);
         depthwise(k);
         return;
     }
+    if (ti_c_is_wide(k->cg, k->s))
+        COUNT(k, conv2d16_wide, tc_type_count(result(k)));
     COUNT_BY(k, conv2d, call, 1);
-    COUNT(k, conv2d_unpack, four ? tc_type_count(w) : 0);
-    for (int64_t oc = 0, n = four ? TC_C_ROWS : w->dim[0]; oc < w->dim[0]; oc += n)
+    for (int64_t oc = 0, n = bits < 8 ? ti_c_unpacked_rows(k->cg, k->s) : w->dim[0]; oc < w->dim[0]; oc += n)
         conv2d(k, ti_min_i64(n, w->dim[0] - oc));
 }
 
@@ -268,7 +271,8 @@ static void matmul(const counter *k)
         COUNT(k, matmul_mac16, rows * w * a[2]);
         return;
     }
-    COUNT(k, matmul_result, rows * w);
+    bool fours = k->m->request->core == TC_CORE_MVE && result(k)->dtype == TC_i8;
+    COUNT(k, matmul_result, fours ? 0 : rows * w);
     if (k->m->request->core == TC_CORE_C)
         wide = 1;
     int64_t few = k->m->request->core == TC_CORE_MVE ? over(w % wide, 4) : w % wide;

@@ -11,7 +11,6 @@
 
 enum {
     TC_C_ALIGN = 16,
-    TC_C_ROWS = 4,            /* TOSAC_ROWS, */
     TC_C_PAIRS = 13, TC_C_FEW = 4 /* PAIRS and FEW of tosac_depthwise.h */
 };
 
@@ -181,6 +180,9 @@ typedef struct tc_c_windows {
 } tc_c_windows;
 tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node);
 int64_t ti_c_column_count(tc_core core);
+/* Bits of weights that are packed, 8 where they are not, and how many rows of them are unpacked at a time. */
+int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *step);
+int64_t ti_c_unpacked_rows(const tc_c_graph *cg, const tc_c_step *step);
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
 
 /* c_size.c: flash of the functions that have been written, about. */

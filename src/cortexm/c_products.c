@@ -23,11 +23,6 @@ static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
 
 enum { WIDER = 16 }; /* bits that 32-bit multipliers have more than 16-bit ones */
 
-static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
-{
-    return operand(cg, s->node, 1)->dtype == TC_i4;
-}
-
 /* Weight i of output channel c. */
 static int64_t weight_at(const tc_c_graph *cg, const tc_node *node, int64_t c, int64_t i)
 {
@@ -40,6 +35,39 @@ static int64_t weight_at(const tc_c_graph *cg, const tc_node *node, int64_t c, i
 static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
 {
     return ti_c_const_at(cg, node->in[2], tc_type_count(operand(cg, node, 2)) == 1 ? 0 : c);
+}
+
+enum { LEAST_SAVED = 512 }; /* bytes of flash: for fewer, int8 weights stay as they are */
+
+int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_type *w = operand(cg, node, 1);
+    int64_t n = tc_type_count(w), lo = 0, hi = 0;
+    int bits = 2;
+    if (w->dtype == TC_i4)
+        return 4;
+    if (node->op != TC_OP_tosa_conv2d || w->dtype != TC_i8 || !ti_c_is_const(cg, node->in[1]) ||
+        !s->rescale || operand(cg, node, 0)->dtype != TC_i8 || result_of(cg, s) != TC_i8)
+        return 8;
+    for (int64_t i = 0; i < n; i++) {
+        lo = ti_min_i64(lo, ti_c_const_at(cg, node->in[1], i));
+        hi = ti_max_i64(hi, ti_c_const_at(cg, node->in[1], i));
+    }
+    while (lo < -(1 << (bits - 1)) || hi >= 1 << (bits - 1))
+        bits++;
+    return n * (8 - bits) / 8 < LEAST_SAVED ? 8 : bits;
+}
+
+enum { ROOM = 4096, FOUR_ROWS = 4 }; /* bytes for rows where windows are copied for each lot of them */
+
+int64_t ti_c_unpacked_rows(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_type *w = operand(cg, s->node, 1);
+    int64_t k = tc_type_count(w) / w->dim[0];
+    if (!ti_c_has_columns(cg, s->node))
+        return FOUR_ROWS;
+    return ti_max_i64(FOUR_ROWS, ROOM / k / FOUR_ROWS * FOUR_ROWS);
 }
 
 /* Whether 2^15 * the sum of |w|, and |bias| if it is counted, are below 2^31 in every channel. */
@@ -68,24 +96,24 @@ static bool is_small_factor(const tc_c_graph *cg, const tc_node *rescale)
     return small;
 }
 
-/* Kernels by the bits of x, of the weights and of the result. */
+/* Kernels by the bits of x and of the result. */
 static const struct quick_kernel {
-    int x, w, result;
-    bool depthwise, raw, wide; /* raw: without RESCALE; wide: with a bias and factors of 48-bit sums */
+    int x, result;
+    bool depthwise, packed, raw, wide; /* raw: without RESCALE; wide: with a bias and factors of 48-bit sums */
     const char *name;
-    tc_c_kernel file[5]; /* the last ones may be the header again */
+    tc_c_kernel file[7]; /* the last ones may be the header again */
 } quick_kernels[] = {
 #define CONV_S8 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S8
 #define CONV_S16 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S16
-    {8, 8, 8, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
-    {8, 4, 8, false, false, false, "conv2d_s4", {CONV_S8, TC_C_CONV2D, TC_C_CONV2D_S4}},
-    {8, 8, 16, false, false, false, "conv2d_s8_s16", {CONV_S8, TC_C_CONV2D_S8_S16}},
-    {8, 8, 32, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
-    {16, 8, 16, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
-    {16, 8, 16, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
-    {8, 8, 8, true, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
-    {8, 4, 8, true, false, false, "depthwise_s4", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE, TC_C_DEPTHWISE_S4}},
-    {16, 8, 16, true, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
+    {8, 8, false, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
+    {8, 8, false, true, false, false, "conv2d_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 16, false, false, false, false, "conv2d_s8_s16", {CONV_S8, TC_C_CONV2D_S8_S16}},
+    {8, 32, false, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
+    {16, 16, false, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
+    {16, 16, false, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
+    {8, 8, true, false, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 8, true, true, false, false, "depthwise_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {16, 16, true, false, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
 };
 
 static bool is_raw(const tc_c_step *s) { return !s->rescale; }
@@ -99,8 +127,8 @@ static bool is_narrow(const tc_c_graph *cg, const tc_c_step *s)
 static bool takes(const struct quick_kernel *k, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
-    int x = tc_dtypes[operand(cg, node, 0)->dtype].bits, w = tc_dtypes[operand(cg, node, 1)->dtype].bits;
-    return k->x == x && k->w == w && k->result == tc_dtypes[result_of(cg, s)].bits &&
+    int x = tc_dtypes[operand(cg, node, 0)->dtype].bits;
+    return k->x == x && k->packed == (ti_c_weight_bits(cg, s) < 8) && k->result == tc_dtypes[result_of(cg, s)].bits &&
            k->depthwise == (node->op == TC_OP_tosa_depthwise_conv2d) && k->raw == is_raw(s) &&
            (x == 8 || (k->wide ? fits_32(cg, node, false) : is_narrow(cg, s)));
 }
@@ -168,10 +196,11 @@ tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node)
 static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_type *w = operand(cg, s->node, 1);
-    if (!is_four(cg, s))
+    if (ti_c_weight_bits(cg, s) == 8)
         return 0;
-    return s->node->op == TC_OP_tosa_conv2d ? TC_C_ROWS * w->dim[1] * w->dim[2] * w->dim[3]
-                                            : tc_type_count(w);
+    return s->node->op == TC_OP_tosa_conv2d
+               ? ti_min_i64(ti_c_unpacked_rows(cg, s), w->dim[0]) * w->dim[1] * w->dim[2] * w->dim[3]
+               : tc_type_count(w);
 }
 
 int64_t ti_c_column_count(tc_core core)
@@ -275,17 +304,19 @@ static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node
     return name;
 }
 
-/* Weights of four bits, two in a byte; each row begins on one. */
-static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
+/* Weights of few bits, the lowest first; each row begins on a byte, and there is one more after the last. */
+static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows, int bits)
 {
-    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
+    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n * bits + 7) / 8;
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    uint8_t *data = tc_new_n(&m->ctx->scratch, uint8_t, (size_t)(rows * bytes));
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < n; i++)
-            data[r * bytes + i / 2] |=
-                (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
-    const char *name = ti_c_array(m, TC_bool, data, rows * bytes);
+    uint8_t *data = tc_new_n(&m->ctx->scratch, uint8_t, (size_t)(rows * bytes + 1));
+    for (int64_t i = 0; i < rows * n; i++) {
+        int64_t at = i / n * bytes * 8 + i % n * bits;
+        int code = (int)(ti_c_const_at(cg, v, i) & ((1 << bits) - 1)) << at % 8;
+        data[at / 8] |= (uint8_t)code;
+        data[at / 8 + 1] |= (uint8_t)(code >> 8);
+    }
+    const char *name = ti_c_array(m, TC_bool, data, rows * bytes + 1);
     ti_arena_rewind(&m->ctx->scratch, mark);
     return name;
 }
@@ -297,7 +328,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
     const tc_c_windows at = ti_c_windows(cg, node);
     const struct quick_kernel *kernel = quick_kernel_of(cg, s);
-    bool depthwise = kernel->depthwise, four = kernel->w == 4;
+    bool depthwise = kernel->depthwise;
     m->used[TC_C_SIMD] = true;
     for (size_t i = 0; i < TC_COUNT(kernel->file); i++)
         m->used[kernel->file[i]] = true;
@@ -316,17 +347,21 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
                   ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, kernel->x == 16 && !kernel->wide));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    const char *weights = four ? packed(m, cg, node->in[1], depthwise ? 1 : out[3])
-                               : ti_c_pointer(m, cg, node->in[1]);
+    int bits = ti_c_weight_bits(cg, s);
+    const char *weights = kernel->packed ? packed(m, cg, node->in[1], depthwise ? 1 : out[3], bits)
+                                         : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = whole_bias(m, cg, node, out[3], kernel->wide);
-    ti_buf_printf(&m->code, "        tosac_%s(&p, %s, %s, %s, %s", kernel->name, from, weights, bias,
-                  ti_c_pointer(m, cg, s->out));
+    if (kernel->packed)
+        ti_buf_printf(&m->code, "        static const tosac_packed w = {%s, %d, %" PRId64 "};\n", weights,
+                      bits, depthwise ? 0 : ti_c_unpacked_rows(cg, s));
+    ti_buf_printf(&m->code, "        tosac_%s(&p, %s, %s, %s, %s", kernel->name, from,
+                  kernel->packed ? "&w" : weights, bias, ti_c_pointer(m, cg, s->out));
     if (!depthwise && ti_c_has_columns(cg, node))
         ti_buf_printf(&m->code, ", %s",
                       ti_c_scratch(m, operand(cg, node, 0)->dtype, unpacked(cg, s)));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
-    if (four)
+    if (kernel->packed)
         ti_buf_printf(&m->code, ", %s", ti_c_scratch(m, TC_i8, 0));
     ti_buf_text(&m->code, ");\n");
 }
@@ -398,7 +433,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s, false));
     bool rows = node->op != TC_OP_tosa_depthwise_conv2d;
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1)
+    const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1, 4)
                                : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = ti_c_pointer(m, cg, node->in[2]);
     ti_buf_printf(&m->code, "        tosac_conv_%s(&p, %s, %s, %s, %s);\n", real ? "f32" : "any", from,
