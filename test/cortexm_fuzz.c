@@ -10,11 +10,12 @@ enum { MOST_IN = 6000, MOST_WEIGHTS = 9000, MOST_OUT = 6000, MOST_CHANNELS = 48,
 
 static int8_t x[MOST_IN], w[MOST_WEIGHTS];
 static _Alignas(16) int8_t got[MOST_OUT + 2 * GUARD], want[MOST_OUT];
+static int16_t a16[400], b16[1700];
 static _Alignas(16) int8_t columns[8 * MOST_WEIGHTS + 2 * GUARD];
 static int32_t bias[MOST_CHANNELS], whole[MOST_CHANNELS], multiplier[MOST_CHANNELS];
 static int8_t shift[MOST_CHANNELS];
-static uint8_t packed[MOST_WEIGHTS];
-static int8_t rows[TOSAC_ROWS * MOST_WEIGHTS];
+static uint8_t packed[MOST_WEIGHTS + MOST_CHANNELS], four[MOST_WEIGHTS];
+static int8_t rows[MOST_WEIGHTS];
 static uint32_t seed = 1;
 
 static int32_t draw(int32_t lo, int32_t hi)
@@ -73,11 +74,28 @@ static tosac_conv window_of(const tosac_window *p, int32_t depthwise)
                         .q = p->q};
 }
 
+/* n weights as `bits` bits each, rows of so many from a byte on; in `four`, 4 bits. */
+static void pack(int32_t n, int32_t row, int32_t bits)
+{
+    memset(packed, 0, sizeof packed);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t k = i % row, from = i / row * ((row * bits + 7) / 8) * 8;
+        for (int32_t b = 0; b < bits; b++) {
+            const int32_t at = from + k * bits + b;
+            packed[at / 8] = (uint8_t)(packed[at / 8] | ((w[i] >> b & 1) << at % 8));
+        }
+    }
+    if (bits == 4)
+        memcpy(four, packed, sizeof four);
+}
+
 /* 1: equal, 0: not; -1: too large, or no place for a window. */
 static int32_t try_shape(void)
 {
     int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, widths = draw(0, 3);
-    int32_t four = draw(0, 2) == 0; /* bits a weight */
+    const int32_t bits = draw(0, 2) ? 8 : draw(2, 7); /* of a weight */
+    const int32_t size = depthwise || bits < 8 || draw(0, 1) ? 1 : draw(0, 1) ? 2 : 4; /* of a result */
+    const int32_t most = (1 << (bits - 1)) - 1, least = -most - draw(0, 1);
     tosac_window p = {.batches = draw(1, 2),
                       .in_h = draw(1, 9),
                       .in_w = draw(1, 12),
@@ -97,17 +115,14 @@ static int32_t try_shape(void)
     int32_t taps = p.kernel_h * p.kernel_w * (depthwise ? 1 : p.in_c);
     int32_t n_in = p.batches * p.in_h * p.in_w * p.in_c;
     int32_t n_out = p.batches * p.out_h * p.out_w * p.out_c;
-    if (n_in > MOST_IN || n_out > MOST_OUT || taps * p.out_c > MOST_WEIGHTS || n_out == 0)
+    if (n_in > MOST_IN || n_out * size > MOST_OUT || taps * p.out_c > MOST_WEIGHTS || n_out == 0)
         return -1;
     for (int32_t i = 0; i < n_in; i++)
         x[i] = (int8_t)draw(-128, 127);
     for (int32_t i = 0; i < taps * p.out_c; i++)
-        w[i] = (int8_t)(four ? draw(-8, 7) : draw(-128, 127));
-    for (int32_t i = 0; i < taps * p.out_c && four; i++) {
-        int32_t row = depthwise ? taps * p.out_c : taps;
-        int32_t k = i % row, at = i / row * ((row + 1) / 2) + k / 2;
-        packed[at] = (uint8_t)(k & 1 ? packed[at] | (w[i] & 15) << 4 : w[i] & 15);
-    }
+        w[i] = (int8_t)draw(least, most);
+    if (bits < 8)
+        pack(taps * p.out_c, depthwise ? taps * p.out_c : taps, bits);
     draw_numbers(&p, taps, depthwise);
     p.q = (tosac_requant){.multiplier = multiplier,
                           .shift = shift,
@@ -116,31 +131,46 @@ static int32_t try_shape(void)
                           .zero = draw(-128, 127),
                           .lo = draw(0, 1) ? -128 : draw(-128, 0),
                           .hi = draw(0, 1) ? 127 : draw(1, 127)};
+    if (size == 2) {
+        p.q.zero = 0;
+        p.q.lo *= 256;
+        p.q.hi = draw(0, 1) ? 32767 : p.q.hi * 128;
+        for (int32_t c = 0; c < p.out_c; c++)
+            shift[c] = (int8_t)(shift[c] - draw(0, 7));
+    } else if (size == 4) {
+        p.q = (tosac_requant){.rounding = TOSAC_SINGLE};
+    }
     tosac_conv any = window_of(&p, depthwise);
-    any.x = any.result = TOSAC_I8;
-    any.w = four ? TOSAC_I4 : TOSAC_I8;
+    any.x = TOSAC_I8;
+    any.result = size == 1 ? TOSAC_I8 : size == 2 ? TOSAC_I16 : TOSAC_I32;
+    any.w = bits == 4 ? TOSAC_I4 : TOSAC_I8;
     any.bias = TOSAC_I32;
-    if (four)
-        tosac_conv_any(&any, x, packed, bias, want);
+    if (bits == 4)
+        tosac_conv_any(&any, x, four, bias, want);
     else
         tosac_conv_any(&any, x, w, bias, want);
     memset(got, 0x5a, sizeof got);
     memset(columns, 0x5a, sizeof columns);
     int32_t room = TOSAC_COLUMNS(TOSAC_ISA) * taps;
-    if (depthwise && four) {
-        tosac_depthwise_s4(&p, x, packed, whole, got + GUARD, rows);
+    const tosac_packed few = {packed, bits, draw(1, 9)};
+    if (depthwise && bits < 8) {
+        tosac_depthwise_packed(&p, x, &few, whole, got + GUARD, rows);
     } else if (depthwise) {
         tosac_depthwise_s8(&p, x, w, whole, got + GUARD);
     } else {
         int32_t pixels = p.kernel_h == 1 && p.kernel_w == 1 && p.stride_w == 1 &&
                          p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
         int8_t *room_of = pixels ? NULL : columns + GUARD;
-        if (four)
-            tosac_conv2d_s4(&p, x, packed, whole, got + GUARD, room_of, rows);
+        if (bits < 8)
+            tosac_conv2d_packed(&p, x, &few, whole, got + GUARD, room_of, rows);
+        else if (size == 2)
+            tosac_conv2d_s8_s16(&p, x, w, whole, (int16_t *)(void *)(got + GUARD), room_of);
+        else if (size == 4)
+            tosac_conv2d_s8_s32(&p, x, w, whole, (int32_t *)(void *)(got + GUARD), room_of);
         else
             tosac_conv2d_s8(&p, x, w, whole, got + GUARD, room_of);
     }
-    return memcmp(got + GUARD, want, (size_t)n_out) == 0 && is_guarded(got, n_out) &&
+    return memcmp(got + GUARD, want, (size_t)(n_out * size)) == 0 && is_guarded(got, n_out * size) &&
            is_guarded(columns, room);
 }
 
@@ -182,6 +212,36 @@ static int32_t try_product(void)
     memset(got, 0x5a, sizeof got);
     tosac_matmul_any(&p, x, w, got + GUARD);
     return memcmp(got + GUARD, want, (size_t)bytes) == 0 && is_guarded(got, bytes);
+}
+
+/* A product of int16, beside its definition. */
+static int32_t try_product16(void)
+{
+    tosac_matmul p = {.n = 1,
+                      .h = draw(1, 9),
+                      .c = draw(1, 40),
+                      .w = draw(1, 40),
+                      .type = TOSAC_I16,
+                      .result = TOSAC_I48,
+                      .q = {.rounding = TOSAC_WIDE}};
+    int32_t good = 1;
+    if (8 * p.h * p.w > MOST_OUT)
+        return -1;
+    for (int32_t i = 0; i < p.h * p.c; i++)
+        a16[i] = (int16_t)(draw(0, 3) ? draw(-32768, 32767) : -32768);
+    for (int32_t i = 0; i < p.c * p.w; i++)
+        b16[i] = (int16_t)(draw(0, 3) ? draw(-32768, 32767) : -32768);
+    memset(got, 0x5a, sizeof got);
+    tosac_matmul_any(&p, a16, b16, got + GUARD);
+    for (int32_t r = 0; r < p.h; r++)
+        for (int32_t i = 0; i < p.w; i++) {
+            int64_t sum = 0, made;
+            for (int32_t k = 0; k < p.c; k++)
+                sum += (int64_t)a16[r * p.c + k] * b16[k * p.w + i];
+            memcpy(&made, got + GUARD + 8 * (r * p.w + i), sizeof made);
+            good &= made == sum;
+        }
+    return good && is_guarded(got, 8 * p.h * p.w);
 }
 
 /* A convolution of int16 beside its definition. */
@@ -247,7 +307,7 @@ static int32_t try_quick16(void)
     static int64_t bias64[MOST_CHANNELS];
     static int32_t wide[MOST_CHANNELS];
     static int8_t wide_shift[MOST_CHANNELS];
-    const int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0;
+    const int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, far = !depthwise && draw(0, 1);
     tosac_window p = {.batches = draw(1, 2),
                       .in_h = draw(1, 8),
                       .in_w = draw(1, 9),
@@ -277,6 +337,10 @@ static int32_t try_quick16(void)
         bias64[c] = bias[c] = draw(-50000000, 50000000);
         wide[c] = draw(1 << 14, 32767);
         wide_shift[c] = (int8_t)draw(17, 34);
+        if (far) {
+            bias64[c] *= draw(1, 2000);
+            wide_shift[c] = (int8_t)draw(28, 45);
+        }
         multiplier[c] = (int32_t)((uint32_t)wide[c] << 16);
         shift[c] = (int8_t)(wide_shift[c] + 16);
     }
@@ -294,6 +358,11 @@ static int32_t try_quick16(void)
     any.q.shift = wide_shift;
     any.q.rounding = TOSAC_WIDE;
     tosac_conv_any(&any, x16, w, bias64, want16);
+    if (far) {
+        p.q.multiplier = wide;
+        p.q.shift = wide_shift;
+        p.q.rounding = TOSAC_WIDE;
+    }
     memset(got, 0x5a, sizeof got);
     memset(columns, 0x5a, sizeof columns);
     int16_t *to = (int16_t *)(void *)(got + GUARD), *room = (int16_t *)(void *)(columns + GUARD);
@@ -301,6 +370,8 @@ static int32_t try_quick16(void)
                            p.out_w == p.in_w && p.out_h == (p.in_h - 1) / p.stride_h + 1;
     if (depthwise)
         tosac_depthwise_s16(&p, x16, w, bias, to);
+    else if (far)
+        tosac_conv2d_s16_wide(&p, x16, w, bias64, to, pixels ? NULL : room);
     else
         tosac_conv2d_s16(&p, x16, w, bias, to, pixels ? NULL : room);
     return memcmp(to, want16, 2 * (size_t)n_out) == 0 && is_guarded(got, 2 * n_out) &&
@@ -315,6 +386,7 @@ int main(void)
         int32_t kind = draw(0, 12);
         int32_t good = kind > 9   ? try_quick16()
                        : kind > 3 ? try_shape()
+                       : kind > 2 ? try_product16()
                        : kind > 1 ? try_product()
                                   : try_wide();
         tried += good >= 0;

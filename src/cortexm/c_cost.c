@@ -76,7 +76,7 @@ static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int6
         break;
     case TC_CORE_DSP:
         COUNT_BY(c, conv2d, row, even ? calls * over(oc, 2) : 0);
-        COUNT_BY(c, conv2d, row, odd * over(oc, 2));
+        COUNT_BY(c, conv2d, row, odd * over(oc, 4));
         COUNT_BY(c, conv2d, result, calls * n * oc);
         COUNT_BY(c, conv2d, step, even / 2 * (oc / 2) * (k / 4));
         COUNT_BY(c, conv2d, fan, odd * (oc / 4) * (k / 4));
@@ -94,16 +94,16 @@ static void multiply(const counter *c, int64_t calls, int64_t n, int64_t k, int6
 
 static void conv2d(const counter *c, int64_t oc)
 {
-    const tc_attr_tosa_conv *a = c->s->node->attr;
-    const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
-    int64_t k = w[1] * w[2] * w[3], windows = out[0] * out[1] * out[2];
+    const int64_t *x = operand(c, 0)->dim, *out = result(c)->dim;
+    const tc_c_windows p = ti_c_windows(c->cg, c->s->node);
+    int64_t k = p.kernel[0] * p.kernel[1] * x[3], windows = out[0] * p.out[0] * p.out[1];
     int64_t together = ti_c_column_count(c->m->request->core);
     if (!ti_c_has_columns(c->cg, c->s->node)) {
-        bool whole = a->stride.v[0] == 1 && x[2] == out[2];
-        multiply(c, whole ? out[0] : out[0] * out[1], whole ? out[1] * out[2] : out[2], k, oc);
+        bool once = p.stride[0] == 1 && p.in[1] == p.out[1];
+        multiply(c, once ? out[0] : out[0] * p.out[0], once ? p.out[0] * p.out[1] : p.out[1], k, oc);
         return;
     }
-    COUNT_BY(c, conv2d, piece, windows * w[1] * (a->dilation.v[1] == 1 ? 1 : w[2]));
+    COUNT_BY(c, conv2d, piece, windows * p.kernel[0] * (p.dilation[1] == 1 ? 1 : p.kernel[1]));
     COUNT_BY(c, conv2d, byte, windows * k);
     multiply(c, windows / together, together, k, oc);
     if (windows % together)
@@ -140,19 +140,51 @@ static int64_t kinds(int64_t in, int64_t out, int64_t kernel, int64_t stride, in
     return n;
 }
 
+/* Windows along an axis that are inside altogether. */
+static int64_t whole(const tc_c_windows *p, int axis)
+{
+    int64_t n = 0;
+    for (int64_t o = 0; o < p->out[axis]; o++) {
+        int64_t at = o * p->stride[axis] - p->before[axis];
+        n += at >= 0 && at + (p->kernel[axis] - 1) * p->dilation[axis] < p->in[axis];
+    }
+    return n;
+}
+
+/* Blocks of channels whose taps are taken two at a time. */
+static int64_t paired_blocks(const counter *c, const tc_c_windows *p, int64_t lanes)
+{
+    const int64_t *x = operand(c, 0)->dim;
+    tc_core core = c->m->request->core;
+    bool pairs = core == TC_CORE_DSP || (core == TC_CORE_MVE && !is_wide(c));
+    return pairs && p->kernel[0] * p->kernel[1] <= 2 * TC_C_PAIRS && p->out[0] * p->out[1] >= TC_C_FEW
+               ? x[0] * (x[3] / lanes)
+               : 0;
+}
+
 static void depthwise(const counter *c)
 {
-    const tc_attr_tosa_conv *a = c->s->node->attr;
-    const int64_t *x = operand(c, 0)->dim, *w = operand(c, 1)->dim, *out = result(c)->dim;
-    int64_t lanes = c->m->request->core != TC_CORE_MVE ? 4 : is_wide(c) ? 8 : 16;
-    int64_t blocks = x[0] * over(x[3], lanes);
-    int64_t rows = inside(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]);
+    const int64_t *x = operand(c, 0)->dim;
+    const tc_c_windows p = ti_c_windows(c->cg, c->s->node);
+    bool mve = c->m->request->core == TC_CORE_MVE;
+    int64_t lanes = !mve ? 4 : is_wide(c) ? 8 : 16, blocks = x[0] * over(x[3], lanes);
+    int64_t whole_blocks = x[0] * (x[3] / lanes);
+    int64_t rows = inside(p.in[0], p.out[0], p.kernel[0], p.stride[0], p.before[0], p.dilation[0]);
+    int64_t columns = inside(p.in[1], p.out[1], p.kernel[1], p.stride[1], p.before[1], p.dilation[1]);
+    int64_t taps = p.kernel[0] * p.kernel[1], starts = 1, paired = paired_blocks(c, &p, lanes);
+    int64_t full = whole(&p, 0) * whole(&p, 1);
+    for (int i = 0; i < 2; i++)
+        starts *= kinds(p.in[i], p.out[i], p.kernel[i], p.stride[i], p.before[i], p.dilation[i]);
     COUNT_BY(c, depthwise, block, blocks);
-    int64_t starts = kinds(x[1], out[1], w[0], a->stride.v[0], a->pad.v[0], a->dilation.v[0]) *
-                     kinds(x[2], out[2], w[1], a->stride.v[1], a->pad.v[2], a->dilation.v[1]);
-    COUNT_BY(c, depthwise, start, blocks * starts * w[0] * w[1]);
-    COUNT_BY(c, depthwise, window, blocks * out[1] * out[2]);
-    COUNT_BY(c, depthwise, line, blocks * rows * out[2]);
+    COUNT_BY(c, depthwise, start, blocks * starts * taps);
+    COUNT_BY(c, depthwise, pack, paired * taps);
+    COUNT_BY(c, depthwise, row, blocks * p.out[0]);
+    COUNT_BY(c, depthwise, edge, blocks * p.out[0] * (p.out[1] - whole(&p, 1)));
+    COUNT_BY(c, depthwise, window, blocks * p.out[0] * p.out[1]);
+    COUNT_BY(c, depthwise, pair, paired * full * over(taps, 2));
+    COUNT_BY(c, depthwise, line, blocks * rows * p.out[1] - paired * full * p.kernel[0]);
+    COUNT_BY(c, depthwise, tap, whole_blocks * rows * columns - paired * full * taps);
+    COUNT_BY(c, depthwise, some, (blocks - whole_blocks) * rows * columns);
 }
 
 /* ---- products ---- */
@@ -206,16 +238,21 @@ static void conv(const counter *k)
         any_conv(k);
         return;
     }
-    bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d, four = w->dtype == TC_i4;
+    bool deep = k->s->node->op == TC_OP_tosa_depthwise_conv2d;
+    int bits = ti_c_weight_bits(k->cg, k->s);
+    if (bits == 4)
+        COUNT(k, unpack_four, tc_type_count(w));
+    else if (bits < 8)
+        COUNT(k, unpack_some, tc_type_count(w));
     if (deep) {
         COUNT_BY(k, depthwise, call, 1);
-        COUNT(k, depthwise_unpack, four ? tc_type_count(w) : 0);
         depthwise(k);
         return;
     }
+    if (ti_c_is_wide(k->cg, k->s))
+        COUNT(k, conv2d16_wide, tc_type_count(result(k)));
     COUNT_BY(k, conv2d, call, 1);
-    COUNT(k, conv2d_unpack, four ? tc_type_count(w) : 0);
-    for (int64_t oc = 0, n = four ? TC_C_ROWS : w->dim[0]; oc < w->dim[0]; oc += n)
+    for (int64_t oc = 0, n = bits < 8 ? ti_c_unpacked_rows(k->cg, k->s) : w->dim[0]; oc < w->dim[0]; oc += n)
         conv2d(k, ti_min_i64(n, w->dim[0] - oc));
 }
 
@@ -234,7 +271,8 @@ static void matmul(const counter *k)
         COUNT(k, matmul_mac16, rows * w * a[2]);
         return;
     }
-    COUNT(k, matmul_result, rows * w);
+    bool fours = k->m->request->core == TC_CORE_MVE && result(k)->dtype == TC_i8;
+    COUNT(k, matmul_result, fours ? 0 : rows * w);
     if (k->m->request->core == TC_CORE_C)
         wide = 1;
     int64_t few = k->m->request->core == TC_CORE_MVE ? over(w % wide, 4) : w % wide;
@@ -278,7 +316,15 @@ static void reduce(const counter *k)
     }
     COUNT(k, reduce_call, 1);
     COUNT(k, reduce_result, tc_type_count(result(k)));
-    COUNT(k, reduce_element, tc_type_count(operand(k, 0)));
+    const tc_type *x = operand(k, 0);
+    int axis = (int)((const tc_attr_tosa_axis *)k->s->node->attr)->axis;
+    bool fours = k->m->request->core == TC_CORE_MVE && tc_type_count(x) / tc_type_count(result(k)) >= 8;
+    for (int i = axis + 1; i < x->rank; i++)
+        fours = fours && x->dim[i] == 1;
+    if (fours)
+        COUNT(k, reduce_four, (tc_type_count(x) + 3) / 4);
+    else
+        COUNT(k, reduce_element, tc_type_count(x));
 }
 
 static void argmax(const counter *k)

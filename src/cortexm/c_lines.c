@@ -69,13 +69,15 @@ static const char *mul(tc_c_loop *l, const tc_node *node)
 {
     if (ti_c_is_real(l, node->out[0]))
         return product(l, node);
-    if (l->four && (!ti_c_is_number(l, node->in[2]) || ti_c_const_at(l->cg, node->in[2], 0)))
+    if (l->four && !ti_c_is_number(l, node->in[2]))
         return NULL;
     const char *a = in(l, node, 0), *b = in(l, node, 1), *s = operand(l, node->in[2], true);
     if (!ti_c_is_const(l->cg, node->in[2]))
         return TEXT(l, "%s ? tosac_mul_shift(%s, %s, %s) : tosac_mul(%s, %s)", s, a, b, s, a, b);
     if (l->four)
-        return TEXT(l, "vmulq_s32(%s, %s)", a, b);
+        return ti_c_const_at(l->cg, node->in[2], 0)
+                   ? TEXT(l, "tosac_vmul_shift(%s, %s, %s)", a, b, number(l, node->in[2]))
+                   : TEXT(l, "vmulq_s32(%s, %s)", a, b);
     return ti_text_eq(s, "0") ? TEXT(l, "tosac_mul(%s, %s)", a, b)
                               : TEXT(l, "tosac_mul_shift(%s, %s, %s)", a, b, s);
 }
@@ -99,6 +101,14 @@ static const char *right_shift(tc_c_loop *l, const tc_node *node)
     bool round = ((const tc_attr_tosa_shift *)node->attr)->round;
     const char *a = in(l, node, 0), *b = in(l, node, 1);
     return TEXT(l, "tosac_%sasr%s(%s, %s)", l->four ? "v" : "", round ? "_round" : "", a, b);
+}
+
+static const char *left_shift(tc_c_loop *l, const tc_node *node)
+{
+    if (l->four && ti_c_dtype(l, node->out[0]) != TC_i32)
+        return NULL;
+    const char *a = in(l, node, 0), *b = in(l, node, 1);
+    return TEXT(l, "tosac_%slsl(%s, %s)", l->four ? "v" : "", a, b);
 }
 
 static const char *logical_right_shift(tc_c_loop *l, const tc_node *node)
@@ -158,8 +168,8 @@ static const char *table(tc_c_loop *l, const tc_node *node)
 {
     const char *entries = ti_c_pointer(l->m, l->cg, node->in[1]), *x = in(l, node, 0);
     if (l->four)
-        return ti_c_dtype(l, node->in[0]) == TC_i8 ? TEXT(l, "tosac_vtable(%s, %s)", entries, x)
-                                                 : NULL;
+        return TEXT(l, "tosac_vtable%s(%s, %s)", ti_c_dtype(l, node->in[0]) == TC_i8 ? "" : "16", entries,
+                    x);
     return ti_c_dtype(l, node->in[0]) == TC_i8 ? TEXT(l, "(%s)[%s + 128]", entries, x)
                                              : TEXT(l, "tosac_table16(%s, %s)", entries, x);
 }
@@ -205,7 +215,7 @@ static const char *rescale_four(tc_c_loop *l, const tc_node *node)
     const tc_attr_tosa_rescale *a = node->attr;
     tc_dtype to = ti_c_dtype(l, node->out[0]);
     for (int i = 1; i < 5; i++)
-        if (!ti_c_is_number(l, node->in[i]))
+        if (!(i < 3 ? ti_c_is_const(l->cg, node->in[i]) : ti_c_is_number(l, node->in[i])))
             return NULL;
     if (!a->scale32 || a->rounding_mode == TC_rounding_inexact || a->input_unsigned ||
         a->output_unsigned)
@@ -215,7 +225,11 @@ static const char *rescale_four(tc_c_loop *l, const tc_node *node)
     int64_t out_zero = ti_c_const_at(l->cg, node->in[4], 0);
     if (zero)
         v = TEXT(l, "vaddq_n_s32(%s, %s)", v, ti_c_number(l->m, -zero));
-    if (!ti_c_is_power(l, node, &shift))
+    if (!ti_c_is_number(l, node->in[1])) {
+        const char *m = operand(l, node->in[1], true), *s = operand(l, node->in[2], true);
+        v = TEXT(l, "tosac_vscale_each(%s, %s, %s, %s)",
+                 a->rounding_mode == TC_rounding_double ? "TOSAC_DOUBLE" : "TOSAC_SINGLE", v, m, s);
+    } else if (!ti_c_is_power(l, node, &shift))
         v = TEXT(l, "tosac_vscale%s(%s, %s, %s)",
                  a->rounding_mode == TC_rounding_double ? "_double" : "", v,
                  number(l, node->in[1]), number(l, node->in[2]));
@@ -296,7 +310,7 @@ static const struct {
     {TC_OP_tosa_logical_or, "$0 | $1", "vorrq_s32($0, $1)", NULL},
     {TC_OP_tosa_logical_xor, "$0 ^ $1", "veorq_s32($0, $1)", NULL},
     {TC_OP_tosa_logical_not, "!$0", "veorq_s32($0, tosac_vnumber(1))", NULL},
-    {TC_OP_tosa_logical_left_shift, "tosac_lsl($0, $1)", NULL, NULL},
+    {TC_OP_tosa_logical_left_shift, NULL, NULL, left_shift},
     {TC_OP_tosa_logical_right_shift, NULL, NULL, logical_right_shift},
     {TC_OP_tosa_arithmetic_right_shift, NULL, NULL, right_shift},
     {TC_OP_tosa_equal, "$0 == $1", "tosac_vtruth(vcmpeqq_s32($0, $1))", NULL},

@@ -142,17 +142,16 @@ static void count_node(const tc_c_loop *l, const tc_node *node, tc_c_cost *cost,
         if (ti_c_dtype(l, node->out[0]) != TC_i32)
             ti_c_work(cost, machine, simple, times);
         if (!ti_c_is_power(l, node, &shift))
-            work = l->four      ? TC_C_WORK_fours_rescale
-                   : a->scale32 ? TC_C_WORK_loop_rescale
-                                : TC_C_WORK_loop_wide;
-    } else if (node->op == TC_OP_tosa_table) {
-        work = l->four                             ? TC_C_WORK_fours_table
-               : ti_c_dtype(l, node->in[0]) == TC_i8 ? TC_C_WORK_loop_table
-                                                   : TC_C_WORK_loop_wide;
-    } else if (node->op == TC_OP_tosa_intdiv ||
+            work = l->four && !ti_c_is_number(l, node->in[1]) ? TC_C_WORK_fours_each
+                   : l->four                                  ? TC_C_WORK_fours_rescale
+                   : a->scale32                               ? TC_C_WORK_loop_rescale
+                                                              : TC_C_WORK_loop_wide;
+    } else if (node->op == TC_OP_tosa_table && ti_c_dtype(l, node->in[0]) == TC_i8) {
+        work = l->four ? TC_C_WORK_fours_table : TC_C_WORK_loop_table;
+    } else if (node->op == TC_OP_tosa_table || node->op == TC_OP_tosa_intdiv ||
                (node->op == TC_OP_tosa_mul &&
                 !(ti_c_is_number(l, node->in[2]) && !ti_c_const_at(l->cg, node->in[2], 0)))) {
-        work = TC_C_WORK_loop_wide;
+        work = l->four ? TC_C_WORK_fours_wide : TC_C_WORK_loop_wide;
     }
     ti_c_work(cost, machine, work, times);
 }

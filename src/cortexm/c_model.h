@@ -9,7 +9,10 @@
 #include "../num/fixed.h"
 #include "../num/load.h"
 
-enum { TC_C_ALIGN = 16, TC_C_ROWS = 4 /* TOSAC_ROWS */ };
+enum {
+    TC_C_ALIGN = 16,
+    TC_C_PAIRS = 13, TC_C_FEW = 4 /* PAIRS and FEW of tosac_depthwise.h */
+};
 
 /* Files of kernels/ that a model can need. */
 typedef enum tc_c_kernel {
@@ -170,11 +173,20 @@ const tc_c_npu *ti_c_npu_of(const tc_c_model *m, const tc_node *node);
 /* c_library.c: whether a call is a function of a library's; bytes that it needs. */
 bool ti_c_is_library(const tc_node *node);
 int64_t ti_c_library_scratch(const tc_c_model *m, const tc_node *node);
-/* c_products.c: whether an int8 kernel takes it; whether its windows are put into columns, how many
+/* c_products.c: whether a quick kernel takes it; whether its windows are put into columns, how many
  * at a time; bytes that a convolution needs for columns. */
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *step);
+bool ti_c_is_wide(const tc_c_graph *cg, const tc_c_step *step); /* a quick one, of 48-bit sums */
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node);
+/* The windows of a convolution that such a kernel takes, height first. */
+typedef struct tc_c_windows {
+    int64_t in[2], out[2], kernel[2], stride[2], before[2], dilation[2];
+} tc_c_windows;
+tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node);
 int64_t ti_c_column_count(tc_core core);
+/* Bits of weights that are packed, 8 where they are not, and how many rows of them are unpacked at a time. */
+int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *step);
+int64_t ti_c_unpacked_rows(const tc_c_graph *cg, const tc_c_step *step);
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
 
 /* c_size.c: flash of the functions that have been written, about. */

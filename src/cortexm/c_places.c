@@ -89,6 +89,7 @@ tc_status ti_c_reduce(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     while (kinds[i].op != s->node->op)
         i++;
     const char *kind = use(m, cg, s->node, TC_C_REDUCE);
+    m->used[TC_C_SIMD] = m->used[TC_C_VECTOR] = true;
     put_call(m, cg, s,
              ti_text_format(&m->ctx->arena, "tosac_reduce%s(%s, %s", kind, kinds[i].word,
                             axis_view(m, ti_c_operand(cg, s->node, 0), a->axis,

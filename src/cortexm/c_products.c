@@ -3,9 +3,8 @@
  * them
  * in the same call.
  *
- * Constant int8 weights without a zero point, followed by a RESCALE to the type of x, int8 or
- * int16, have special kernels; the zero point of x is folded into their bias.  Their sums have 32
- * bits: those of int16 must fit. */
+ * Constant int8 weights without a zero point have special kernels; the zero point of x is folded
+ * into their bias.  Their sums have 32 bits: those of int16 must fit. */
 #include "c_model.h"
 
 #include <stdlib.h>
@@ -18,11 +17,6 @@ static tc_dtype result_of(const tc_c_graph *cg, const tc_c_step *s)
 /* ---- which kernel ---- */
 
 enum { WIDER = 16 }; /* bits that 32-bit multipliers have more than 16-bit ones */
-
-static bool is_four(const tc_c_graph *cg, const tc_c_step *s)
-{
-    return ti_c_operand(cg, s->node, 1)->dtype == TC_i4;
-}
 
 /* Weight i of output channel c. */
 static int64_t weight_at(const tc_c_graph *cg, const tc_node *node, int64_t c, int64_t i)
@@ -38,13 +32,46 @@ static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
     return ti_c_const_at(cg, node->in[2], tc_type_count(ti_c_operand(cg, node, 2)) == 1 ? 0 : c);
 }
 
-/* Whether |bias| + 2^15 * the sum of |w| is below 2^31 in every channel. */
-static bool fits_32(const tc_c_graph *cg, const tc_node *node)
+enum { LEAST_SAVED = 512 }; /* bytes of flash: for fewer, int8 weights stay as they are */
+
+int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_type *w = ti_c_operand(cg, node, 1);
+    int64_t n = tc_type_count(w), lo = 0, hi = 0;
+    int bits = 2;
+    if (w->dtype == TC_i4)
+        return 4;
+    if (node->op != TC_OP_tosa_conv2d || w->dtype != TC_i8 || !ti_c_is_const(cg, node->in[1]) ||
+        !s->rescale || ti_c_operand(cg, node, 0)->dtype != TC_i8 || result_of(cg, s) != TC_i8)
+        return 8;
+    for (int64_t i = 0; i < n; i++) {
+        lo = ti_min_i64(lo, ti_c_const_at(cg, node->in[1], i));
+        hi = ti_max_i64(hi, ti_c_const_at(cg, node->in[1], i));
+    }
+    while (lo < -(1 << (bits - 1)) || hi >= 1 << (bits - 1))
+        bits++;
+    return n * (8 - bits) / 8 < LEAST_SAVED ? 8 : bits;
+}
+
+enum { ROOM = 4096, FOUR_ROWS = 4 }; /* bytes for rows where windows are copied for each lot of them */
+
+int64_t ti_c_unpacked_rows(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_type *w = ti_c_operand(cg, s->node, 1);
+    int64_t k = tc_type_count(w) / w->dim[0];
+    if (!ti_c_has_columns(cg, s->node))
+        return FOUR_ROWS;
+    return ti_max_i64(FOUR_ROWS, ROOM / k / FOUR_ROWS * FOUR_ROWS);
+}
+
+/* Whether 2^15 * the sum of |w|, and |bias| if it is counted, are below 2^31 in every channel. */
+static bool fits_32(const tc_c_graph *cg, const tc_node *node, bool biased)
 {
     int64_t oc = ti_type_of(cg->g, node->out[0])->dim[3];
     int64_t taps = tc_type_count(ti_c_operand(cg, node, 1)) / oc;
     for (int64_t c = 0; c < oc; c++) {
-        int64_t most = llabs(bias_at(cg, node, c));
+        int64_t most = biased ? llabs(bias_at(cg, node, c)) : 0;
         for (int64_t i = 0; i < taps && most <= INT32_MAX; i++)
             most += llabs(weight_at(cg, node, c, i)) * 32768;
         if (most > INT32_MAX)
@@ -64,28 +91,71 @@ static bool is_small_factor(const tc_c_graph *cg, const tc_node *rescale)
     return small;
 }
 
-static bool is_wide(const tc_c_graph *cg, const tc_c_step *s)
+/* Kernels by the bits of x and of the result. */
+static const struct quick_kernel {
+    int x, result;
+    bool depthwise, packed, raw, wide; /* raw: without RESCALE; wide: with a bias and factors of 48-bit sums */
+    const char *name;
+    tc_c_kernel file[7]; /* the last ones may be the header again */
+} quick_kernels[] = {
+#define CONV_S8 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S8
+#define CONV_S16 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S16
+    {8, 8, false, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
+    {8, 8, false, true, false, false, "conv2d_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 16, false, false, false, false, "conv2d_s8_s16", {CONV_S8, TC_C_CONV2D_S8_S16}},
+    {8, 32, false, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
+    {16, 16, false, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
+    {16, 16, false, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
+    {8, 8, true, false, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 8, true, true, false, false, "depthwise_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {16, 16, true, false, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
+};
+
+static bool is_raw(const tc_c_step *s) { return !s->rescale; }
+
+/* Whether sums of int16 and their RESCALE are those of 32 bits. */
+static bool is_narrow(const tc_c_graph *cg, const tc_c_step *s)
 {
-    return ti_c_operand(cg, s->node, 0)->dtype == TC_i16;
+    return is_small_factor(cg, s->rescale) && fits_32(cg, s->node, true);
+}
+
+static bool takes(const struct quick_kernel *k, const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    int x = tc_dtypes[ti_c_operand(cg, node, 0)->dtype].bits;
+    return k->x == x && k->packed == (ti_c_weight_bits(cg, s) < 8) && k->result == tc_dtypes[result_of(cg, s)].bits &&
+           k->depthwise == (node->op == TC_OP_tosa_depthwise_conv2d) && k->raw == is_raw(s) &&
+           (x == 8 || (k->wide ? fits_32(cg, node, false) : is_narrow(cg, s)));
+}
+
+/* NULL: none. */
+static const struct quick_kernel *quick_kernel_of(const tc_c_graph *cg, const tc_c_step *s)
+{
+    const tc_node *node = s->node;
+    const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
+    if (node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d)
+        return NULL;
+    tc_dtype x = ti_c_operand(cg, node, 0)->dtype, w = ti_c_operand(cg, node, 1)->dtype;
+    bool fits = (x == TC_i8 || x == TC_i16) && (w == TC_i8 || w == TC_i4);
+    for (int i = 1; i < 5; i++)
+        fits = fits && ti_c_is_const(cg, node->in[i]);
+    if (!fits || ti_c_const_at(cg, node->in[4], 0) != 0 ||
+        (r && (r->scale32 != (x == TC_i8) || r->rounding_mode == TC_rounding_inexact)) ||
+        (x == TC_i16 && ti_c_const_at(cg, node->in[3], 0) != 0) ||
+        (node->op == TC_OP_tosa_depthwise_conv2d && ti_c_operand(cg, node, 1)->dim[3] != 1))
+        return NULL;
+    for (size_t i = 0; i < TC_COUNT(quick_kernels); i++)
+        if (takes(&quick_kernels[i], cg, s))
+            return &quick_kernels[i];
+    return NULL;
 }
 
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
-    const tc_node *node = s->node;
-    const tc_attr_tosa_rescale *r = s->rescale ? s->rescale->attr : NULL;
-    if ((node->op != TC_OP_tosa_conv2d && node->op != TC_OP_tosa_depthwise_conv2d) || !r ||
-        r->rounding_mode == TC_rounding_inexact)
-        return false;
-    tc_dtype x = ti_c_operand(cg, node, 0)->dtype, w = ti_c_operand(cg, node, 1)->dtype;
-    bool types = x == TC_i8 ? r->scale32 && (w == TC_i8 || w == TC_i4)
-                            : x == TC_i16 && !r->scale32 && w == TC_i8;
-    for (int i = 1; i < 5; i++)
-        types = types && ti_c_is_const(cg, node->in[i]);
-    return types && result_of(cg, s) == x && ti_c_const_at(cg, node->in[4], 0) == 0 &&
-           (node->op == TC_OP_tosa_conv2d || ti_c_operand(cg, node, 1)->dim[3] == 1) &&
-           (x == TC_i8 || (ti_c_const_at(cg, node->in[3], 0) == 0 &&
-                           is_small_factor(cg, s->rescale) && fits_32(cg, node)));
+    return quick_kernel_of(cg, s) != NULL;
 }
+
+bool ti_c_is_wide(const tc_c_graph *cg, const tc_c_step *s) { return quick_kernel_of(cg, s)->wide; }
 
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
 {
@@ -94,14 +164,38 @@ bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node)
     return w->dim[1] != 1 || w->dim[2] != 1 || !ti_ints_are(a->pad, 0) || a->stride.v[1] != 1;
 }
 
+/* A column of pixels is a row of them: a row's windows are computed together. */
+tc_c_windows ti_c_windows(const tc_c_graph *cg, const tc_node *node)
+{
+    const tc_attr_tosa_conv *a = node->attr;
+    const int64_t *x = ti_c_operand(cg, node, 0)->dim + 1, *w = ti_c_operand(cg, node, 1)->dim;
+    const int64_t *out = ti_type_of(cg->g, node->out[0])->dim + 1;
+    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
+    tc_c_windows p;
+    w += depthwise ? 0 : 1;
+    bool turned = x[1] == 1 && w[1] == 1 && a->pad.v[2] == 0 && a->pad.v[3] == 0 &&
+                  (depthwise || ti_c_has_columns(cg, node));
+    for (int i = 0; i < 2; i++) {
+        int from = turned ? 1 - i : i;
+        p.in[i] = x[from];
+        p.out[i] = out[from];
+        p.kernel[i] = w[from];
+        p.stride[i] = a->stride.v[from];
+        p.before[i] = a->pad.v[2 * from];
+        p.dilation[i] = a->dilation.v[from];
+    }
+    return p;
+}
+
 /* Bytes of weights that are unpacked at a time. */
 static int64_t unpacked(const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_type *w = ti_c_operand(cg, s->node, 1);
-    if (!is_four(cg, s))
+    if (ti_c_weight_bits(cg, s) == 8)
         return 0;
-    return s->node->op == TC_OP_tosa_conv2d ? TC_C_ROWS * w->dim[1] * w->dim[2] * w->dim[3]
-                                            : tc_type_count(w);
+    return s->node->op == TC_OP_tosa_conv2d
+               ? ti_min_i64(ti_c_unpacked_rows(cg, s), w->dim[0]) * w->dim[1] * w->dim[2] * w->dim[3]
+               : tc_type_count(w);
 }
 
 int64_t ti_c_column_count(tc_core core)
@@ -185,89 +279,84 @@ static const char *requant(tc_c_model *m, const tc_c_graph *cg, const tc_c_step 
 
 /* ---- special kernels ---- */
 
-/* bias - x_zero * the weights of each channel, in 32 bits. */
-static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc)
+/* bias - x_zero * the weights of each channel, in 32 bits; wide: the bias, in 48. */
+static const char *whole_bias(tc_c_model *m, const tc_c_graph *cg, const tc_node *node, int64_t oc,
+                              bool wide)
 {
     int64_t taps = tc_type_count(ti_c_operand(cg, node, 1)) / oc;
     int64_t zero = ti_c_const_at(cg, node->in[3], 0);
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    int32_t *bias = tc_new_n(&m->ctx->scratch, int32_t, (size_t)oc);
+    tc_tensor bias = ti_tensor_new(&m->ctx->scratch, ti_type_make(m->ctx, wide ? TC_i48 : TC_i32, 1, &oc));
     for (int64_t c = 0; c < oc; c++) {
         int64_t sum = 0;
-        for (int64_t k = 0; k < taps; k++)
+        for (int64_t k = 0; k < taps && zero; k++)
             sum += weight_at(cg, node, c, k);
-        bias[c] = (int32_t)(uint32_t)(uint64_t)(bias_at(cg, node, c) - zero * sum);
+        int64_t v = bias_at(cg, node, c) - zero * sum;
+        ti_store_i64(bias, c, wide ? v : (int32_t)(uint32_t)(uint64_t)v);
     }
-    const char *name = ti_c_array(m, TC_i32, bias, oc);
+    const char *name = ti_c_array(m, bias.type->dtype, bias.data, oc);
     ti_arena_rewind(&m->ctx->scratch, mark);
     return name;
 }
 
-/* Weights of four bits, two in a byte; each row begins on one. */
-static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows)
+/* Weights of few bits, the lowest first; each row begins on a byte, and there is one more after the last. */
+static const char *packed(tc_c_model *m, const tc_c_graph *cg, tc_val v, int64_t rows, int bits)
 {
-    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n + 1) / 2;
+    int64_t n = tc_type_count(ti_type_of(cg->g, v)) / rows, bytes = (n * bits + 7) / 8;
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    uint8_t *data = tc_new_n(&m->ctx->scratch, uint8_t, (size_t)(rows * bytes));
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t i = 0; i < n; i++)
-            data[r * bytes + i / 2] |=
-                (uint8_t)((ti_c_const_at(cg, v, r * n + i) & 15) << (i % 2 ? 4 : 0));
-    const char *name = ti_c_array(m, TC_bool, data, rows * bytes);
+    uint8_t *data = tc_new_n(&m->ctx->scratch, uint8_t, (size_t)(rows * bytes + 1));
+    for (int64_t i = 0; i < rows * n; i++) {
+        int64_t at = i / n * bytes * 8 + i % n * bits;
+        int code = (int)(ti_c_const_at(cg, v, i) & ((1 << bits) - 1)) << at % 8;
+        data[at / 8] |= (uint8_t)code;
+        data[at / 8 + 1] |= (uint8_t)(code >> 8);
+    }
+    const char *name = ti_c_array(m, TC_bool, data, rows * bytes + 1);
     ti_arena_rewind(&m->ctx->scratch, mark);
     return name;
-}
-
-/* The files of a kernel by bits: of the weights where they are four, else of x. */
-static void use_quick(tc_c_model *m, bool depthwise, int bits)
-{
-    m->used[TC_C_SIMD] = m->used[depthwise ? TC_C_DEPTHWISE_BODY : TC_C_CONV2D_BODY] = true;
-    if (bits == 16)
-        m->used[depthwise ? TC_C_DEPTHWISE_S16 : TC_C_CONV2D_S16] = true;
-    else
-        m->used[depthwise ? TC_C_DEPTHWISE : TC_C_CONV2D] = true;
-    if (bits == 4)
-        m->used[depthwise ? TC_C_DEPTHWISE_S4 : TC_C_CONV2D_S4] = true;
 }
 
 static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
     const tc_node *node = s->node;
-    const tc_attr_tosa_conv *a = node->attr;
-    const int64_t *x = ti_c_operand(cg, node, 0)->dim, *w = ti_c_operand(cg, node, 1)->dim;
+    const int64_t *x = ti_c_operand(cg, node, 0)->dim;
     const int64_t *out = ti_type_of(cg->g, node->out[0])->dim;
-    bool depthwise = node->op == TC_OP_tosa_depthwise_conv2d;
-    int kernel = depthwise ? 0 : 1;
-    use_quick(m, depthwise, is_four(cg, s) ? 4 : is_wide(cg, s) ? 16 : 8);
+    const tc_c_windows at = ti_c_windows(cg, node);
+    const struct quick_kernel *kernel = quick_kernel_of(cg, s);
+    bool depthwise = kernel->depthwise;
+    m->used[TC_C_SIMD] = true;
+    for (size_t i = 0; i < TC_COUNT(kernel->file); i++)
+        m->used[kernel->file[i]] = true;
     ti_buf_printf(&m->code,
                   "        static const tosac_window p = {\n"
                   "            .batches = %" PRId64 ", .in_h = %" PRId64 ", .in_w = %" PRId64
                   ", .in_c = %" PRId64 ", .out_h = %" PRId64 ", .out_w = %" PRId64
                   ", .out_c = %" PRId64 ", .pixel = %" PRId64 ",\n",
-                  x[0], x[1], x[2], x[3], out[1], out[2], out[3], out[3]);
+                  x[0], at.in[0], at.in[1], x[3], at.out[0], at.out[1], out[3], out[3]);
     ti_buf_printf(&m->code,
                   "            .kernel_h = %" PRId64 ", .kernel_w = %" PRId64
                   ", .stride_h = %" PRId64 ", .stride_w = %" PRId64 ", .top = %" PRId64
                   ", .left = %" PRId64 ", .dilation_h = %" PRId64 ", .dilation_w = %" PRId64 ",\n",
-                  w[kernel], w[kernel + 1], a->stride.v[0], a->stride.v[1], a->pad.v[0],
-                  a->pad.v[2], a->dilation.v[0], a->dilation.v[1]);
+                  at.kernel[0], at.kernel[1], at.stride[0], at.stride[1], at.before[0], at.before[1],
+                  at.dilation[0], at.dilation[1]);
     ti_buf_printf(&m->code, "            .x_zero = %" PRId64 ",\n            .q = %s};\n",
-                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, is_wide(cg, s)));
+                  ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, kernel->x == 16 && !kernel->wide));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    bool four = is_four(cg, s);
-    const char *weights = four ? packed(m, cg, node->in[1], depthwise ? 1 : out[3])
-                               : ti_c_pointer(m, cg, node->in[1]);
-    const char *bias = whole_bias(m, cg, node, out[3]);
-    ti_buf_printf(&m->code, "        tosac_%s_s%d(&p, %s, %s, %s, %s",
-                  depthwise ? "depthwise" : "conv2d", four ? 4 : is_wide(cg, s) ? 16 : 8, from,
-                  weights, bias,
-                  ti_c_pointer(m, cg, s->out));
+    int bits = ti_c_weight_bits(cg, s);
+    const char *weights = kernel->packed ? packed(m, cg, node->in[1], depthwise ? 1 : out[3], bits)
+                                         : ti_c_pointer(m, cg, node->in[1]);
+    const char *bias = whole_bias(m, cg, node, out[3], kernel->wide);
+    if (kernel->packed)
+        ti_buf_printf(&m->code, "        static const tosac_packed w = {%s, %d, %" PRId64 "};\n", weights,
+                      bits, depthwise ? 0 : ti_c_unpacked_rows(cg, s));
+    ti_buf_printf(&m->code, "        tosac_%s(&p, %s, %s, %s, %s", kernel->name, from,
+                  kernel->packed ? "&w" : weights, bias, ti_c_pointer(m, cg, s->out));
     if (!depthwise && ti_c_has_columns(cg, node))
         ti_buf_printf(&m->code, ", %s",
                       ti_c_scratch(m, ti_c_operand(cg, node, 0)->dtype, unpacked(cg, s)));
     else if (!depthwise)
         ti_buf_text(&m->code, ", NULL");
-    if (four)
+    if (kernel->packed)
         ti_buf_printf(&m->code, ", %s", ti_c_scratch(m, TC_i8, 0));
     ti_buf_text(&m->code, ");\n");
 }
@@ -339,7 +428,7 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_printf(&m->code, "            .q = %s};\n", requant(m, cg, s, false));
     bool rows = node->op != TC_OP_tosa_depthwise_conv2d;
     const char *from = ti_c_pointer(m, cg, node->in[0]);
-    const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1)
+    const char *weights = four ? packed(m, cg, node->in[1], rows ? oc : 1, 4)
                                : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = ti_c_pointer(m, cg, node->in[2]);
     ti_buf_printf(&m->code, "        tosac_conv_%s(&p, %s, %s, %s, %s);\n", real ? "f32" : "any", from,

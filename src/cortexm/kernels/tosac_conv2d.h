@@ -1,69 +1,208 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_conv2d.h -- CONV2D and fully connected layers of `element` by int8 weights: all but the
- * loads, and MVE's products, which the file that includes it has.
+/* tosac_conv2d.h -- CONV2D and fully connected layers of `element` by int8 weights to `result`: all
+ * but the loads, and MVE's products, which the file that includes it has.  RAW: sums are not
+ * rescaled; WIDE: bias and sums have 48 bits, sums without the bias 32.
  *
  * The pixels of a window are copied to a column, unless they are contiguous; a column times the
  * rows of the weights is a pixel of the result.  Pixels outside the image are x_zero, which the
  * bias compensates. */
 
-static void fill(element *to, int32_t v, int32_t n)
+#if TOSAC_ISA == TOSAC_ISA_MVE && defined(__GNUC__)
+
+static inline void fill(element *to, int32_t v, int32_t n)
+{
+    const int32x4_t all =
+        sizeof *to == 1 ? (int32x4_t)vdupq_n_s8((int8_t)v) : (int32x4_t)vdupq_n_s16((int16_t)v);
+    n *= (int32_t)sizeof *to;
+    __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                     "1: vstrb.8 %q[all], [%[to]], #16\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [to] "+r"(to)
+                     : [n] "r"(n), [all] "w"(all)
+                     : "lr", "memory");
+}
+
+static inline void copy(element *to, const element *from, int32_t n)
+{
+    n *= (int32_t)sizeof *to;
+    __asm__ volatile("wlstp.8 lr, %[n], 2f\n"
+                     "1: vldrb.8 q0, [%[from]], #16\n"
+                     "vstrb.8 q0, [%[to]], #16\n"
+                     "letp lr, 1b\n"
+                     "2:\n"
+                     : [to] "+r"(to), [from] "+r"(from)
+                     : [n] "r"(n)
+                     : "q0", "lr", "memory");
+}
+
+#else
+
+static inline void fill(element *to, int32_t v, int32_t n)
 {
     for (int32_t i = 0; i < n; i++)
         to[i] = (element)v;
 }
 
+static inline void copy(element *to, const element *from, int32_t n)
+{
+    memcpy(to, from, (size_t)n * sizeof *to);
+}
+
+#endif
+
+/* `run` adjacent pixels of a row from x on, of which some or all are outside. */
+TOSAC_APART void gather_edge(const tosac_window *p, const element *row, int32_t x, int32_t run,
+                             element *to)
+{
+    const int32_t before = tosac_clip(-x, 0, run);
+    const int32_t inside = row ? tosac_clip(p->in_w - x, 0, run) - before : 0;
+    fill(to, p->x_zero, run * p->in_c);
+    if (inside > 0)
+        copy(to + before * p->in_c, row + (x + before) * p->in_c, inside * p->in_c);
+}
+
 /* The window at (oy, ox) as a column. */
 static void gather(const tosac_window *p, const element *image, int32_t oy, int32_t ox, element *to)
 {
-    int32_t y = oy * p->stride_h - p->top, x0 = ox * p->stride_w - p->left;
+    const int32_t c = p->in_c, x0 = ox * p->stride_w - p->left;
+    const int32_t run = p->dilation_w == 1 ? p->kernel_w : 1;
+    int32_t y = oy * p->stride_h - p->top;
     for (int32_t kh = 0; kh < p->kernel_h; kh++, y += p->dilation_h) {
-        int32_t x = x0, run = p->dilation_w == 1 ? p->kernel_w : 1;
-        for (int32_t kw = 0; kw < p->kernel_w; kw += run, x += p->dilation_w) {
-            const int32_t elements = run * p->in_c;
-            int32_t before = 0, inside = 0;
-            if (y >= 0 && y < p->in_h) {
-                before = tosac_clip(-x, 0, run);
-                inside = tosac_clip(p->in_w - x, 0, run) - before;
-            }
-            if (inside <= 0)
-                before = inside = 0;
-            if (inside < run)
-                fill(to, p->x_zero, elements);
-            if (inside > 0)
-                memcpy(to + before * p->in_c, image + (y * p->in_w + x + before) * p->in_c,
-                       (size_t)(inside * p->in_c) * sizeof *to);
-            to += elements;
-        }
+        const element *row = y >= 0 && y < p->in_h ? image + y * p->in_w * c : NULL;
+        int32_t x = x0;
+        for (int32_t kw = 0; kw < p->kernel_w; kw += run, x += p->dilation_w, to += run * c)
+            if (row && x >= 0 && x + run <= p->in_w)
+                copy(to, row + x * c, run * c);
+            else
+                gather_edge(p, row, x, run, to);
     }
 }
+
+#if WIDE
+typedef int64_t bias_type;
+#else
+typedef int32_t bias_type;
+#endif
+
+#if TOSAC_ISA != TOSAC_ISA_MVE && !WIDE
+
+TOSAC_INLINE tosac_one factor_of(const tosac_window *p, int32_t oc)
+{
+    return RAW ? (tosac_one){0} : tosac_one_of(&p->q, oc);
+}
+TOSAC_INLINE result finish(const tosac_window *p, int32_t sum, const tosac_one *c)
+{
+    return (result)(RAW ? sum : tosac_requantize1(&p->q, sum, c));
+}
+
+#endif
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
-/* n contiguous columns times all rows. */
-static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+/* Four rows of the weights, and what their sums begin with. */
+typedef struct four_rows {
+    const int8_t *w[4];
+    int32_t bias[4];
+} four_rows;
+
+/* Sums of k products of a column with each of four rows. */
+TOSAC_INLINE int32x4_t products(const element *x, const four_rows *r, int32_t k)
 {
-    const int32_t step = p->q.step;
-    for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
-        int32_t left = p->out_c - oc;
-        mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int8_t *w1 = left > 1 ? w + k : w, *w2 = left > 2 ? w1 + k : w;
-        const int8_t *w3 = left > 3 ? w2 + k : w;
-        const element *x = columns;
-        const int32_t *m = p->q.multiplier + oc * step;
-        const int8_t *s = p->q.shift + oc * step;
-        int32x4_t b = vldrwq_z_s32(bias + oc, lanes);
-        tosac_four f = tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
-                                     step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
-        element *to = out + oc;
-        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
-            int32x4_t sum = vaddq_s32(products(x, w, w1, w2, w3, k), b);
-            put4(to, tosac_requantize4(&p->q, sum, &f), lanes);
+#if defined(__GNUC__)
+    int32x4_t v;
+    const int8_t *w0, *w1, *w2, *w3;
+    int32_t a0, a1, a2, a3;
+    __asm__("ldrd %[w0], %[w1], [%[r]]\n"
+            "ldrd %[w2], %[w3], [%[r], #8]\n"
+            "ldrd %[a0], %[a1], [%[r], #16]\n"
+            "ldrd %[a2], %[a3], [%[r], #24]\n" LOOP " lr, %[k], 2f\n"
+            "1: " LOAD " q0, [%[x]], #16\n" LOAD_W " q1, [%[w0]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a0], q0, q1\n" LOAD_W " q2, [%[w1]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a1], q0, q2\n" LOAD_W " q3, [%[w2]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a2], q0, q3\n" LOAD_W " q1, [%[w3]], " NEXT_W "\n"
+            ADD_PRODUCTS " %[a3], q0, q1\n"
+            "letp lr, 1b\n"
+            "2: vmov %q[v][2], %q[v][0], %[a0], %[a2]\n"
+            "vmov %q[v][3], %q[v][1], %[a1], %[a3]\n"
+            : [v] "=w"(v), [x] "+r"(x), [w0] "=&l"(w0), [w1] "=&l"(w1), [w2] "=&l"(w2),
+              [w3] "=&l"(w3), [a0] "=&Te"(a0), [a1] "=&Te"(a1), [a2] "=&Te"(a2), [a3] "=&Te"(a3)
+            : [r] "r"(r), [k] "r"(k)
+            : "q0", "q1", "q2", "q3", "lr", "memory");
+    return v;
+#else
+    const int8_t *w0 = r->w[0], *w1 = r->w[1], *w2 = r->w[2], *w3 = r->w[3];
+    int32_t a0 = r->bias[0], a1 = r->bias[1], a2 = r->bias[2], a3 = r->bias[3];
+    for (; k > 0; k -= TOGETHER, x += TOGETHER) {
+        const mve_pred16_t lanes = lanes_of((uint32_t)k);
+        a0 = add_products(a0, load_x(x, lanes), load_w(w0, lanes));
+        a1 = add_products(a1, load_x(x, lanes), load_w(w1, lanes));
+        a2 = add_products(a2, load_x(x, lanes), load_w(w2, lanes));
+        a3 = add_products(a3, load_x(x, lanes), load_w(w3, lanes));
+        w0 += TOGETHER, w1 += TOGETHER, w2 += TOGETHER, w3 += TOGETHER;
+    }
+    return (int32x4_t){a0, a1, a2, a3};
+#endif
+}
+
+/* Rows w and the next, `left` of them; where there are fewer than four, the first again. */
+static inline four_rows four_rows_at(const int8_t *w, int32_t k, int32_t left)
+{
+    return (four_rows){.w = {w, left > 1 ? w + k : w, left > 2 ? w + 2 * k : w,
+                             left > 3 ? w + 3 * k : w}};
+}
+
+#endif
+
+#if TOSAC_ISA == TOSAC_ISA_MVE && !WIDE
+
+/* n contiguous columns times four rows, or the last ones; usual: USUAL rounding, and no lane shifts
+ * left. */
+TOSAC_INLINE void rows(const tosac_window *p, const element *x, int32_t n, const four_rows *r,
+                       int32_t k, const tosac_four *by, mve_pred16_t lanes, result *to, int usual)
+{
+    const tosac_four all = *by;
+    const int32x4_t lo = vdupq_n_s32(p->q.lo), hi = vdupq_n_s32(p->q.hi);
+    const int32_t zero = p->q.zero, pixel = p->pixel;
+    for (; n > 0; n--, x += k, to += pixel) {
+        int32x4_t v = products(x, r, k);
+        if (RAW) {
+            put4(to, v, lanes);
+            continue;
         }
+        v = usual ? tosac_scale4(USUAL, 0, v, &all)
+                  : tosac_scale4(p->q.rounding, all.lefts, v, &all);
+        put4(to, vminq_s32(vmaxq_s32(vaddq_n_s32(v, zero), lo), hi), lanes);
     }
 }
 
+/* n contiguous columns times all rows. */
+static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
+                     const bias_type *bias, int32_t k, result *out)
+{
+    for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
+        const int32_t left = p->out_c - oc;
+        const mve_pred16_t lanes = vctp32q((uint32_t)left);
+        four_rows r = four_rows_at(w, k, left);
+        vstrwq_s32(r.bias, vldrwq_z_s32(bias + oc, lanes));
+#if RAW
+        const tosac_four by = {.lefts = 0};
+        rows(p, columns, n, &r, k, &by, lanes, out + oc, 0);
 #else
+        const int32_t step = p->q.step, *m = p->q.multiplier + oc * step;
+        const int8_t *s = p->q.shift + oc * step;
+        const tosac_four by =
+            tosac_four_of(&p->q, step ? vldrwq_z_s32(m, lanes) : vdupq_n_s32(*m),
+                          step ? vldrbq_z_s32(s, lanes) : vdupq_n_s32(*s));
+        if (p->q.rounding == USUAL && !by.lefts)
+            rows(p, columns, n, &r, k, &by, lanes, out + oc, 1);
+        else
+            rows(p, columns, n, &r, k, &by, lanes, out + oc, 0);
+#endif
+    }
+}
+
+#elif TOSAC_ISA != TOSAC_ISA_MVE
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
@@ -134,42 +273,44 @@ static inline int32_t product(const element *x, const int8_t *w, int32_t k, int3
 
 #endif
 
+#if !WIDE
+
 /* Row oc times n columns. */
 static void row(const tosac_window *p, const element *x, int32_t n, const int8_t *w, int32_t bias,
-                int32_t k, int32_t oc, element *out)
+                int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc);
+    const tosac_one c = factor_of(p, oc);
     for (int32_t i = 0; i < n; i++, x += k)
-        out[i * p->pixel + oc] = (element)tosac_requantize1(&p->q, product(x, w, k, bias), &c);
+        out[i * p->pixel + oc] = finish(p, product(x, w, k, bias), &c);
 }
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
 /* Rows oc and oc + 1 times n columns, an even number. */
 static void rows(const tosac_window *p, const element *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, element *out)
+                 const bias_type *bias, int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
+    const tosac_one c = factor_of(p, oc), d = factor_of(p, oc + 1);
     const int32_t next = p->pixel;
     out += oc;
     for (int32_t i = 0; i < n; i += 2, x += 2 * k, out += 2 * next) {
         int32_t sum[4];
         products(x, w, k, bias[oc], bias[oc + 1], sum);
-        out[0] = (element)tosac_requantize1(&p->q, sum[0], &c);
-        out[next] = (element)tosac_requantize1(&p->q, sum[1], &c);
-        out[1] = (element)tosac_requantize1(&p->q, sum[2], &d);
-        out[next + 1] = (element)tosac_requantize1(&p->q, sum[3], &d);
+        out[0] = finish(p, sum[0], &c);
+        out[next] = finish(p, sum[1], &c);
+        out[1] = finish(p, sum[2], &d);
+        out[next + 1] = finish(p, sum[3], &d);
     }
 }
 
-static void store(const tosac_window *p, element *out, int32_t sum, int32_t oc)
+static void store(const tosac_window *p, result *out, int32_t sum, int32_t oc)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc);
-    out[oc] = (element)tosac_requantize1(&p->q, sum, &c);
+    const tosac_one c = factor_of(p, oc);
+    out[oc] = finish(p, sum, &c);
 }
 
-static void single(const tosac_window *p, const element *x, const int8_t *w, const int32_t *bias,
-                   int32_t k, int32_t oc, element *out)
+static void single(const tosac_window *p, const element *x, const int8_t *w, const bias_type *bias,
+                   int32_t k, int32_t oc, result *out)
 {
     int32_t sum[4] = {bias[oc], bias[oc + 1], bias[oc + 2], bias[oc + 3]};
     fan(x, w, k, sum);
@@ -180,7 +321,7 @@ static void single(const tosac_window *p, const element *x, const int8_t *w, con
 }
 
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+                     const bias_type *bias, int32_t k, result *out)
 {
     const int32_t even = n & ~1;
     int32_t oc = 0;
@@ -202,9 +343,9 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 
 /* Rows oc and oc + 1 times n columns. */
 static void rows(const tosac_window *p, const element *x, int32_t n, const int8_t *w,
-                 const int32_t *bias, int32_t k, int32_t oc, element *out)
+                 const bias_type *bias, int32_t k, int32_t oc, result *out)
 {
-    const tosac_one c = tosac_one_of(&p->q, oc), d = tosac_one_of(&p->q, oc + 1);
+    const tosac_one c = factor_of(p, oc), d = factor_of(p, oc + 1);
     const int8_t *next = w + k;
     for (out += oc; n > 0; n--, x += k, out += p->pixel) {
         uint32_t a = (uint32_t)bias[oc], b = (uint32_t)bias[oc + 1];
@@ -213,13 +354,13 @@ static void rows(const tosac_window *p, const element *x, int32_t n, const int8_
             a += (uint32_t)(w[i] * v);
             b += (uint32_t)(next[i] * v);
         }
-        out[0] = (element)tosac_requantize1(&p->q, (int32_t)a, &c);
-        out[1] = (element)tosac_requantize1(&p->q, (int32_t)b, &d);
+        out[0] = finish(p, (int32_t)a, &c);
+        out[1] = finish(p, (int32_t)b, &d);
     }
 }
 
 static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
-                     const int32_t *bias, int32_t k, element *out)
+                     const bias_type *bias, int32_t k, result *out)
 {
     int32_t oc = 0;
     for (; oc + 2 <= p->out_c; oc += 2, w += 2 * k)
@@ -230,10 +371,51 @@ static void multiply(const tosac_window *p, const element *columns, int32_t n, c
 
 #endif
 #endif
+#endif
+
+#if WIDE
+
+/* A column times `left` of four rows. */
+static void four_sums(const element *x, const int8_t *w, int32_t k, int32_t left, int32_t sum[4])
+{
+#if TOSAC_ISA == TOSAC_ISA_MVE
+    const four_rows r = four_rows_at(w, k, left);
+    vstrwq_s32(sum, products(x, &r, k));
+#elif TOSAC_ISA == TOSAC_ISA_DSP
+    sum[0] = sum[1] = sum[2] = sum[3] = 0;
+    if (left == 4)
+        fan(x, w, k, sum);
+    for (int32_t j = 0; j < left && left < 4; j++)
+        sum[j] = product(x, w + j * k, k, 0);
+#else
+    for (int32_t j = 0; j < left; j++)
+        sum[j] = product(x, w + j * k, k, 0);
+#endif
+}
+
+/* n contiguous columns times all rows. */
+static void multiply(const tosac_window *p, const element *columns, int32_t n, const int8_t *w,
+                     const bias_type *bias, int32_t k, result *out)
+{
+    const tosac_requant *q = &p->q;
+    for (int32_t oc = 0; oc < p->out_c; oc += 4, w += 4 * k) {
+        const int32_t left = tosac_min(p->out_c - oc, 4);
+        const element *x = columns;
+        result *to = out + oc;
+        for (int32_t i = 0; i < n; i++, x += k, to += p->pixel) {
+            int32_t sum[4];
+            four_sums(x, w, k, left, sum);
+            for (int32_t j = 0; j < left; j++)
+                to[j] = (result)tosac_requantize(q, bias[oc + j] + sum[j], oc + j);
+        }
+    }
+}
+
+#endif
 
 /* Windows of one pixel are columns already. */
 static void pixels(const tosac_window *p, const element *image, const int8_t *w,
-                   const int32_t *bias, element *out)
+                   const bias_type *bias, result *out)
 {
     if (p->stride_h == 1 && p->in_w == p->out_w) {
         multiply(p, image, p->out_h * p->out_w, w, bias, p->in_c, out);
@@ -244,7 +426,7 @@ static void pixels(const tosac_window *p, const element *image, const int8_t *w,
 }
 
 static void windows(const tosac_window *p, const element *image, const int8_t *w,
-                    const int32_t *bias, element *out, element *columns)
+                    const bias_type *bias, result *out, element *columns)
 {
     const int32_t k = p->kernel_h * p->kernel_w * p->in_c, n = p->out_h * p->out_w;
     int32_t oy = 0, ox = 0, have = 0;
@@ -261,7 +443,7 @@ static void windows(const tosac_window *p, const element *image, const int8_t *w
 }
 
 static void convolve(const tosac_window *p, const element *x, const int8_t *w,
-                     const int32_t *bias, element *out, element *columns)
+                     const bias_type *bias, result *out, element *columns)
 {
     for (int32_t n = 0; n < p->batches; n++) {
         if (columns)

@@ -1,60 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosac_conv2d_s16.c -- CONV2D and fully connected layers of int16 whose sums fit 32 bits:
  * tosac_conv2d.h. */
-#include "tosac_simd.h"
+#include "tosac_vector.h"
 
-typedef int16_t element;
+typedef int16_t result;
+#define RAW 0
+#define WIDE 0
+#define put4 tosac_vstore_int16_t
 
-#if TOSAC_ISA == TOSAC_ISA_MVE
-
-TOSAC_INLINE void put4(int16_t *to, int32x4_t v, mve_pred16_t lanes) { vstrhq_p_s32(to, v, lanes); }
-
-/* Sums of k products of a column with each of four rows. */
-static inline int32x4_t products(const int16_t *x, const int8_t *w0, const int8_t *w1,
-                                 const int8_t *w2, const int8_t *w3, int32_t k)
-{
-    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
-#if defined(__GNUC__)
-    __asm__ volatile("wlstp.16 lr, %[k], 2f\n"
-                     "1: vldrh.16 q0, [%[x]], #16\n"
-                     "vldrb.s16 q1, [%[w0]], #8\n"
-                     "vmladava.s16 %[a0], q0, q1\n"
-                     "vldrb.s16 q2, [%[w1]], #8\n"
-                     "vmladava.s16 %[a1], q0, q2\n"
-                     "vldrb.s16 q3, [%[w2]], #8\n"
-                     "vmladava.s16 %[a2], q0, q3\n"
-                     "vldrb.s16 q1, [%[w3]], #8\n"
-                     "vmladava.s16 %[a3], q0, q1\n"
-                     "letp lr, 1b\n"
-                     "2:\n"
-                     : [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
-                       [a0] "+Te"(a0), [a1] "+Te"(a1), [a2] "+Te"(a2), [a3] "+Te"(a3)
-                     : [k] "r"(k)
-                     : "q0", "q1", "q2", "q3", "lr", "memory");
-#else
-    for (; k > 0; k -= 8, x += 8, w0 += 8, w1 += 8, w2 += 8, w3 += 8) {
-        mve_pred16_t lanes = vctp16q((uint32_t)k);
-        int16x8_t v = vldrhq_z_s16(x, lanes);
-        a0 = vmladavaq_s16(a0, v, vldrbq_z_s16(w0, lanes));
-        a1 = vmladavaq_s16(a1, v, vldrbq_z_s16(w1, lanes));
-        a2 = vmladavaq_s16(a2, v, vldrbq_z_s16(w2, lanes));
-        a3 = vmladavaq_s16(a3, v, vldrbq_z_s16(w3, lanes));
-    }
-#endif
-    return (int32x4_t){a0, a1, a2, a3};
-}
-
-#elif TOSAC_ISA == TOSAC_ISA_DSP
-
-TOSAC_INLINE tosac_pairs elements(const int16_t *x)
-{
-    return (tosac_pairs){tosac_two(x), tosac_two(x + 2)};
-}
-TOSAC_INLINE tosac_pairs weights(const int8_t *w) { return tosac_pairs_at(w); }
-
-#endif
-
-#include "tosac_conv2d.h"
+#include "tosac_conv2d_s16.h"
 
 void tosac_conv2d_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
                       const int32_t *bias, int16_t *out, int16_t *columns)

@@ -1,61 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tosac_conv2d_s8.c -- CONV2D and fully connected layers of int8: tosac_conv2d.h. */
-#include "tosac_simd.h"
+#include "tosac_vector.h"
 
-typedef int8_t element;
+typedef int8_t result;
+#define RAW 0
+#define WIDE 0
+#define put4 tosac_vstore_int8_t
 
-#if TOSAC_ISA == TOSAC_ISA_MVE
-
-TOSAC_INLINE void put4(int8_t *to, int32x4_t v, mve_pred16_t lanes) { vstrbq_p_s32(to, v, lanes); }
-
-/* Sums of k products of a column with each of four rows. */
-static inline int32x4_t products(const int8_t *x, const int8_t *w0, const int8_t *w1,
-                                 const int8_t *w2, const int8_t *w3, int32_t k)
-{
-    int32_t a0 = 0, a1 = 0, a2 = 0, a3 = 0;
-#if defined(__GNUC__)
-    __asm__ volatile("wlstp.8 lr, %[k], 2f\n"
-                     "1: vldrb.8 q0, [%[x]], #16\n"
-                     "vldrb.8 q1, [%[w0]], #16\n"
-                     "vmladava.s8 %[a0], q0, q1\n"
-                     "vldrb.8 q2, [%[w1]], #16\n"
-                     "vmladava.s8 %[a1], q0, q2\n"
-                     "vldrb.8 q3, [%[w2]], #16\n"
-                     "vmladava.s8 %[a2], q0, q3\n"
-                     "vldrb.8 q1, [%[w3]], #16\n"
-                     "vmladava.s8 %[a3], q0, q1\n"
-                     "letp lr, 1b\n"
-                     "2:\n"
-                     : [x] "+r"(x), [w0] "+r"(w0), [w1] "+r"(w1), [w2] "+r"(w2), [w3] "+r"(w3),
-                       [a0] "+Te"(a0), [a1] "+Te"(a1), [a2] "+Te"(a2), [a3] "+Te"(a3)
-                     : [k] "r"(k)
-                     : "q0", "q1", "q2", "q3", "lr", "memory");
-#else
-    for (; k > 0; k -= 16, x += 16, w0 += 16, w1 += 16, w2 += 16, w3 += 16) {
-        mve_pred16_t lanes = vctp8q((uint32_t)k);
-        int8x16_t v = vldrbq_z_s8(x, lanes);
-        a0 = vmladavaq_s8(a0, v, vldrbq_z_s8(w0, lanes));
-        a1 = vmladavaq_s8(a1, v, vldrbq_z_s8(w1, lanes));
-        a2 = vmladavaq_s8(a2, v, vldrbq_z_s8(w2, lanes));
-        a3 = vmladavaq_s8(a3, v, vldrbq_z_s8(w3, lanes));
-    }
-#endif
-    return (int32x4_t){a0, a1, a2, a3};
-}
-
-#elif TOSAC_ISA == TOSAC_ISA_DSP
-
-/* Bytes 0 and 2, 1 and 3, of both. */
-TOSAC_INLINE tosac_pairs elements(const int8_t *x)
-{
-    const uint32_t v = tosac_word(x);
-    return (tosac_pairs){tosac_even(v), tosac_odd(v)};
-}
-TOSAC_INLINE tosac_pairs weights(const int8_t *w) { return elements(w); }
-
-#endif
-
-#include "tosac_conv2d.h"
+#include "tosac_conv2d_s8.h"
 
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
                      int8_t *out, int8_t *columns)

@@ -116,24 +116,25 @@ TOSAC_INLINE sums taps(const tosac_window *p, const element *x, const int8_t *w,
 
 /* ---- windows whose columns are all inside ---- */
 
-#if TOSAC_ISA == TOSAC_ISA_DSP
+#if HAS_PAIRS
 
-/* Taps two at a time: their addresses, and their weights interleaved, for each of four channels. */
-enum { PAIRS = 13 };
+/* Taps two at a time: their addresses and their weights. */
+enum { PAIRS = 13, FEW = 4 };
 typedef struct pair {
     int32_t first, second;
-    uint32_t w[4];
+    pair_weights w;
 } pair;
 typedef struct pairs {
     pair of[PAIRS];
-    int32_t n; /* 0: too many, or fewer channels than four */
+    int32_t n; /* 0: too many, fewer channels than LANES, few windows, or sums too large */
 } pairs;
 
 static void pair_up(const tosac_window *p, const block *b, pairs *all)
 {
     const int32_t taps = p->kernel_h * p->kernel_w, c = p->in_c;
+    int32_t fit = 1;
     all->n = 0;
-    if (taps > 2 * PAIRS || b->channels < LANES)
+    if (taps > 2 * PAIRS || b->channels < LANES || p->out_h * p->out_w < FEW)
         return;
     for (int32_t kh = 0, k = 0; kh < p->kernel_h; kh++)
         for (int32_t kw = 0; kw < p->kernel_w; kw++, k++) {
@@ -142,18 +143,15 @@ static void pair_up(const tosac_window *p, const block *b, pairs *all)
             *(k % 2 ? &to->second : &to->first) = at;
             if (k % 2 == 0)
                 to->second = at;
-            for (int32_t i = 0; i < LANES; i++) {
-                const uint32_t w = (uint32_t)b->w[k * c + i] & 0xffffu;
-                to->w[i] = k % 2 ? to->w[i] | w << 16 : w;
-            }
+            fit &= put_weights(&to->w, b->w + k * c, k % 2);
         }
-    all->n = (taps + 1) / 2;
+    all->n = fit ? (taps + 1) / 2 : 0;
 }
 
 TOSAC_INLINE sums add_pairs(const pairs *all, const element *x, sums s)
 {
     for (const pair *t = all->of, *end = t + all->n; t < end; t++)
-        s = add_pair(s, x + t->first, x + t->second, t->w);
+        s = add_pair(s, x + t->first, x + t->second, &t->w);
     return s;
 }
 

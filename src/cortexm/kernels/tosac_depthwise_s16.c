@@ -3,12 +3,14 @@
 #include "tosac_simd.h"
 
 typedef int16_t element;
+#define HAS_PAIRS (TOSAC_ISA == TOSAC_ISA_DSP)
 
 /* ---- a few channels: their elements, sums, and what does not change from pixel to pixel ---- */
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
 enum { LANES = 8 };
+#define USUAL TOSAC_SINGLE
 /* Those of vector i are channels i, i + 2, i + 4, i + 6. */
 typedef struct sums {
     int32x4_t v0, v1;
@@ -16,7 +18,7 @@ typedef struct sums {
 
 typedef struct block {
     const int8_t *w;
-    int32_t channels;
+    int32_t channels, usual;
     sums bias;
     tosac_four by[2];
     mve_pred16_t lanes;
@@ -28,6 +30,7 @@ static block block_at(const tosac_window *p, const int8_t *w, const int32_t *bia
     const int32_t left = p->in_c - c;
     block b = {.w = w + c, .channels = tosac_min(left, 8), .lanes = vctp16q((uint32_t)left)};
     int32x4_t start[2];
+    b.usual = p->q.rounding == USUAL;
     for (int32_t i = 0; i < 2; i++) {
         const int32_t from = (c + i) * p->q.step;
         const mve_pred16_t four = vcmpltq_n_s32((int32x4_t)places, left - i);
@@ -35,6 +38,7 @@ static block block_at(const tosac_window *p, const int8_t *w, const int32_t *bia
         b.by[i] = tosac_four_of(
             &p->q, vldrwq_gather_shifted_offset_z_s32(p->q.multiplier + from, by, four),
             vldrbq_gather_offset_z_s32(p->q.shift + from, by, four));
+        b.usual &= !b.by[i].lefts;
     }
     b.bias = (sums){start[0], start[1]};
     return b;
@@ -53,9 +57,17 @@ TOSAC_INLINE sums add(sums s, int16x8_t x, int16x8_t w)
 
 TOSAC_INLINE void store(const tosac_window *p, int16_t *to, sums s, const block *b)
 {
-    int16x8_t v = vmovnbq_s32(vdupq_n_s16(0), tosac_requantize4(&p->q, s.v0, &b->by[0]));
-    v = vmovntq_s32(v, tosac_requantize4(&p->q, s.v1, &b->by[1]));
-    vstrhq_p_s16(to, v, b->lanes);
+    int32x4_t v[2] = {s.v0, s.v1};
+    if (b->usual)
+        for (int32_t i = 0; i < 2; i++)
+            v[i] = tosac_scale4(USUAL, 0, v[i], &b->by[i]);
+    else
+        for (int32_t i = 0; i < 2; i++)
+            v[i] = tosac_scale4(p->q.rounding, b->by[i].lefts, v[i], &b->by[i]);
+    /* without a zero point */
+    int16x8_t all = vqmovntq_s32(vqmovnbq_s32(vdupq_n_s16(0), v[0]), v[1]);
+    all = vmaxq_s16(all, vdupq_n_s16((int16_t)p->q.lo));
+    vstrhq_p_s16(to, vminq_s16(all, vdupq_n_s16((int16_t)p->q.hi)), b->lanes);
 }
 
 #else
@@ -64,6 +76,8 @@ enum { LANES = 4 };
 typedef tosac_sums sums;
 typedef tosac_block block;
 #define block_at tosac_block_at
+typedef tosac_pair_weights pair_weights;
+#define put_weights tosac_put_pair
 
 #if TOSAC_ISA == TOSAC_ISA_DSP
 
@@ -106,14 +120,14 @@ TOSAC_INLINE sums add(sums s, values x, values w)
 }
 
 /* Two taps, by their interleaved weights. */
-TOSAC_INLINE sums add_pair(sums s, const int16_t *x, const int16_t *y, const uint32_t w[4])
+TOSAC_INLINE sums add_pair(sums s, const int16_t *x, const int16_t *y, const pair_weights *w)
 {
     const uint32_t a = (uint32_t)tosac_two(x), b = (uint32_t)tosac_two(y);
     const uint32_t c = (uint32_t)tosac_two(x + 2), d = (uint32_t)tosac_two(y + 2);
-    s.v0 = __smlad((int16x2_t)((a & 0xffffu) | b << 16), (int16x2_t)w[0], s.v0);
-    s.v1 = __smlad((int16x2_t)(a >> 16 | (b & 0xffff0000u)), (int16x2_t)w[1], s.v1);
-    s.v2 = __smlad((int16x2_t)((c & 0xffffu) | d << 16), (int16x2_t)w[2], s.v2);
-    s.v3 = __smlad((int16x2_t)(c >> 16 | (d & 0xffff0000u)), (int16x2_t)w[3], s.v3);
+    s.v0 = __smlad(tosac_lows(a, b), (int16x2_t)w->of[0], s.v0);
+    s.v1 = __smlad(tosac_highs(a, b), (int16x2_t)w->of[1], s.v1);
+    s.v2 = __smlad(tosac_lows(c, d), (int16x2_t)w->of[2], s.v2);
+    s.v3 = __smlad(tosac_highs(c, d), (int16x2_t)w->of[3], s.v3);
     return s;
 }
 

@@ -261,21 +261,34 @@ typedef struct tosac_window {
 #define TOSAC_COLUMNS(isa) ((isa) == TOSAC_ISA_C ? 1 : (isa) == TOSAC_ISA_DSP ? 2 : 4)
 void tosac_conv2d_s8(const tosac_window *p, const int8_t *x, const int8_t *w, const int32_t *bias,
                      int8_t *out, int8_t *columns);
-/* The same by int4 weights, two in a byte, each row from a whole byte on; rows: TOSAC_ROWS of them as
- * int8. */
-#define TOSAC_ROWS 4
-void tosac_conv2d_s4(const tosac_window *p, const int8_t *x, const uint8_t *w, const int32_t *bias,
-                     int8_t *out, int8_t *columns, int8_t *rows);
+/* The same to int16, and to sums without a RESCALE. */
+void tosac_conv2d_s8_s16(const tosac_window *p, const int8_t *x, const int8_t *w,
+                         const int32_t *bias, int16_t *out, int8_t *columns);
+void tosac_conv2d_s8_s32(const tosac_window *p, const int8_t *x, const int8_t *w,
+                         const int32_t *bias, int32_t *out, int8_t *columns);
 void tosac_depthwise_s8(const tosac_window *p, const int8_t *x, const int8_t *w,
                         const int32_t *bias, int8_t *out);
-void tosac_depthwise_s4(const tosac_window *p, const int8_t *x, const uint8_t *w,
-                        const int32_t *bias, int8_t *out, int8_t *unpacked);
+/* Weights of 2 to 7 bits: each row of them, or of a depthwise convolution all, from a whole byte on,
+ * the lowest bits first; a byte after the last.  `rows` are unpacked at a time. */
+typedef struct tosac_packed {
+    const uint8_t *bytes;
+    int32_t bits, rows;
+} tosac_packed;
+void tosac_unpack(const uint8_t *packed, int32_t bits, int32_t k, int8_t *to);
+/* rows: room for w->rows of them as int8; unpacked: for all weights. */
+void tosac_conv2d_packed(const tosac_window *p, const int8_t *x, const tosac_packed *w,
+                         const int32_t *bias, int8_t *out, int8_t *columns, int8_t *rows);
+void tosac_depthwise_packed(const tosac_window *p, const int8_t *x, const tosac_packed *w,
+                            const int32_t *bias, int8_t *out, int8_t *unpacked);
 /* int16 without zero points; every sum fits 32 bits.  RESCALE of 48-bit sums by m and s is SINGLE by
  * m * 2^16 and s + 16. */
 void tosac_conv2d_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
                       const int32_t *bias, int16_t *out, int16_t *columns);
 void tosac_depthwise_s16(const tosac_window *p, const int16_t *x, const int8_t *w,
                          const int32_t *bias, int16_t *out);
+/* Sums that fit 32 bits without their bias; RESCALE as it is. */
+void tosac_conv2d_s16_wide(const tosac_window *p, const int16_t *x, const int8_t *w,
+                           const int64_t *bias, int16_t *out, int16_t *columns);
 
 /* MATMUL: a [n, h, c], b [n, c, w], result [n, h, w]. */
 typedef struct tosac_matmul {

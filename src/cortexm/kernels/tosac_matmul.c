@@ -5,12 +5,75 @@
  * b's order. */
 #include "tosac_simd.h"
 
-static int64_t product16(const tosac_matmul *p, const int16_t *a, const int16_t *b)
+/* Sums of int16, which has no zero point: a row of a times `n` columns of b. */
+#if TOSAC_ISA == TOSAC_ISA_MVE
+
+enum { COLUMNS16 = 1, WIDEST16 = 65535 / 7 }; /* offsets have 16 bits */
+
+static void products16(const tosac_matmul *p, const int16_t *a, const int16_t *b, int64_t *sum)
 {
-    int64_t sum = 0;
+    const uint16x8_t at = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)p->w);
+    const int32_t next = 8 * p->w;
+    int64_t s = 0;
+    for (int32_t k = p->c; k > 0; k -= 8, a += 8, b += next) {
+        const mve_pred16_t lanes = vctp16q((uint32_t)k);
+        s = vmlaldavaq_s16(s, vldrhq_z_s16(a, lanes),
+                           vldrhq_gather_shifted_offset_z_s16(b, at, lanes));
+    }
+    *sum = s;
+}
+
+#elif TOSAC_ISA == TOSAC_ISA_DSP
+
+enum { COLUMNS16 = 2, WIDEST16 = INT32_MAX };
+
+static void products16(const tosac_matmul *p, const int16_t *a, const int16_t *b, int64_t *sum)
+{
+    const int32_t w = p->w;
+    int64_t s0 = 0, s1 = 0;
+    for (const int16_t *end = a + (p->c & ~1); a < end; a += 2, b += 2 * w) {
+        const int16x2_t v = tosac_two(a);
+        const uint32_t r0 = (uint32_t)tosac_two(b), r1 = (uint32_t)tosac_two(b + w);
+        s0 = __smlald(v, tosac_lows(r0, r1), s0);
+        s1 = __smlald(v, tosac_highs(r0, r1), s1);
+    }
+    if (p->c & 1) {
+        s0 += *a * b[0];
+        s1 += *a * b[1];
+    }
+    sum[0] = s0, sum[1] = s1;
+}
+
+#else
+
+enum { COLUMNS16 = 1, WIDEST16 = INT32_MAX };
+
+static void products16(const tosac_matmul *p, const int16_t *a, const int16_t *b, int64_t *sum)
+{
+    int64_t s = 0;
     for (int32_t k = 0; k < p->c; k++, b += p->w)
-        sum += (int64_t)(a[k] - p->a_zero) * (*b - p->b_zero);
-    return sum;
+        s += a[k] * *b;
+    *sum = s;
+}
+
+#endif
+
+/* A row of the result. */
+static void row16(const tosac_matmul *p, const int16_t *a, const int16_t *b, void *out, int32_t at)
+{
+    int32_t i = 0;
+    for (; p->w <= WIDEST16 && i + COLUMNS16 <= p->w; i += COLUMNS16) {
+        int64_t sum[COLUMNS16];
+        products16(p, a, b + i, sum);
+        for (int32_t j = 0; j < COLUMNS16; j++)
+            tosac_store_sum(&p->q, out, p->result, at + i + j, i + j, sum[j]);
+    }
+    for (; i < p->w; i++) {
+        int64_t sum = 0;
+        for (int32_t k = 0; k < p->c; k++)
+            sum += a[k] * b[k * p->w + i];
+        tosac_store_sum(&p->q, out, p->result, at + i, i, sum);
+    }
 }
 
 /* A row of a times columns of b from the i-th on; at: where the row's results begin.  Returns how many
@@ -101,10 +164,10 @@ static int32_t columns(const tosac_matmul *p, const int8_t *a, const int8_t *b, 
         const uint32_t e0 = (uint32_t)tosac_even(r0), e1 = (uint32_t)tosac_even(r1);
         const uint32_t o0 = (uint32_t)tosac_odd(r0), o1 = (uint32_t)tosac_odd(r1);
         row += v0 + v1;
-        s0 = __smlad((int16x2_t)((e0 & 0xffffu) | e1 << 16), (int16x2_t)v, s0);
-        s1 = __smlad((int16x2_t)((o0 & 0xffffu) | o1 << 16), (int16x2_t)v, s1);
-        s2 = __smlad((int16x2_t)((e1 & 0xffff0000u) | e0 >> 16), (int16x2_t)v, s2);
-        s3 = __smlad((int16x2_t)((o1 & 0xffff0000u) | o0 >> 16), (int16x2_t)v, s3);
+        s0 = __smlad(tosac_lows(e0, e1), (int16x2_t)v, s0);
+        s1 = __smlad(tosac_lows(o0, o1), (int16x2_t)v, s1);
+        s2 = __smlad(tosac_highs(e0, e1), (int16x2_t)v, s2);
+        s3 = __smlad(tosac_highs(o0, o1), (int16x2_t)v, s3);
     }
     if (k < p->c) {
         const int32_t v = a[k] - a_zero;
@@ -138,9 +201,6 @@ void tosac_matmul_any(const tosac_matmul *p, const void *a, const void *b, void 
             for (int32_t i = 0; i < p->w;)
                 i += columns(p, (const int8_t *)a + row, (const int8_t *)b + plane, out, at, i);
         else
-            for (int32_t i = 0; i < p->w; i++)
-                tosac_store_sum(&p->q, out, p->result, at + i, i,
-                                product16(p, (const int16_t *)a + row,
-                                          (const int16_t *)b + plane + i));
+            row16(p, (const int16_t *)a + row, (const int16_t *)b + plane, out, at);
     }
 }

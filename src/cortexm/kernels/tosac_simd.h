@@ -23,6 +23,19 @@ static inline int16x2_t tosac_odd(uint32_t v)
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(r) : "r"(v));
     return r;
 }
+/* The low halves of two words, or the high ones, as two int16. */
+static inline int16x2_t tosac_lows(uint32_t a, uint32_t b)
+{
+    int16x2_t r;
+    __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+static inline int16x2_t tosac_highs(uint32_t a, uint32_t b)
+{
+    int16x2_t r;
+    __asm__("pkhtb %0, %1, %2, asr #16" : "=r"(r) : "r"(b), "r"(a));
+    return r;
+}
 /* Two int16 from anywhere. */
 static inline int16x2_t tosac_two(const int16_t *p)
 {
@@ -38,47 +51,47 @@ typedef struct tosac_pairs {
 static inline tosac_pairs tosac_pairs_at(const int8_t *p)
 {
     const uint32_t v = tosac_word(p), e = (uint32_t)tosac_even(v), o = (uint32_t)tosac_odd(v);
-    return (tosac_pairs){(int16x2_t)((e & 0xffffu) | o << 16),
-                         (int16x2_t)(e >> 16 | (o & 0xffff0000u))};
+    return (tosac_pairs){tosac_lows(e, o), tosac_highs(e, o)};
 }
 #endif
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
 #include <arm_mve.h>
 
-/* Multipliers and shifts of four channels, prepared: sums are shifted left (which few need), times
- * m, and shifted right, each by its lane's shift. */
+/* Multipliers and shifts of four channels, prepared: sums are times m, and then shifted, each by its
+ * lane's: to the right where it is negative, and where it is not, which few are, to the left before. */
 typedef struct tosac_four {
-    int32x4_t m, left, right;
+    int32x4_t m, by;
     int32_t lefts; /* some lane shifts left */
 } tosac_four;
 
 static inline tosac_four tosac_four_of(const tosac_requant *q, int32x4_t m, int32x4_t s)
 {
-    int32x4_t by = vsubq_s32(vdupq_n_s32(q->rounding == TOSAC_DOUBLE ? 31 : 32), s);
-    int32x4_t zero = vdupq_n_s32(0);
-    return (tosac_four){m, vmaxq_s32(by, zero), vminq_s32(by, zero),
-                        vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
+    const int32x4_t by = vsubq_s32(vdupq_n_s32(q->rounding == TOSAC_DOUBLE ? 31 : 32), s);
+    return (tosac_four){m, by, vmaxvq_s32(-1, by) >= (q->rounding == TOSAC_SINGLE ? 0 : 1)};
+}
+
+/* RESCALE of four sums but for the zero point.  Where rounding and lefts are known to the compiler, what they do not need goes. */
+TOSAC_INLINE int32x4_t tosac_scale4(tosac_rounding rounding, int32_t lefts, int32x4_t v,
+                                    const tosac_four *f)
+{
+    const int32x4_t right = lefts ? vminq_s32(f->by, vdupq_n_s32(0)) : f->by;
+    const int32x4_t left = lefts ? vshlq_s32(v, vmaxq_s32(f->by, vdupq_n_s32(0))) : v;
+    if (rounding == TOSAC_DOUBLE) {
+        /* v m / 2^31, halves up; then / 2^(s-31), halves away from zero */
+        v = vqrdmulhq_s32(left, f->m);
+        v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, right), 31));
+        return vrshlq_s32(v, right);
+    }
+    /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
+    const int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), right);
+    return lefts ? vpselq_s32(far, vrmulhq_s32(left, f->m), vcmpltq_n_s32(right, 0)) : far;
 }
 
 /* tosac_requantize of four sums. */
 static inline int32x4_t tosac_requantize4(const tosac_requant *q, int32x4_t v, const tosac_four *f)
 {
-    if (q->rounding == TOSAC_DOUBLE) {
-        /* v m / 2^31, halves up; then / 2^(s-31), halves away from zero */
-        if (f->lefts)
-            v = vshlq_s32(v, f->left);
-        v = vqrdmulhq_s32(v, f->m);
-        v = vaddq_s32(v, vshrq_n_s32(vandq_s32(v, f->right), 31));
-        v = vrshlq_s32(v, f->right);
-    } else {
-        /* s > 32: what of v m is above 2^32, then / 2^(s-32), halves up; else at once */
-        int32x4_t far = vrshlq_s32(vmulhq_s32(v, f->m), f->right);
-        if (f->lefts)
-            far = vpselq_s32(far, vrmulhq_s32(vshlq_s32(v, f->left), f->m),
-                             vcmpltq_n_s32(f->right, 0));
-        v = far;
-    }
+    v = tosac_scale4(q->rounding, f->lefts, v, f);
     v = vmaxq_s32(vaddq_n_s32(v, q->zero), vdupq_n_s32(q->lo));
     return vminq_s32(v, vdupq_n_s32(q->hi));
 }
@@ -134,6 +147,20 @@ typedef struct tosac_block {
     tosac_sums bias;
     tosac_one by[4];
 } tosac_block;
+
+/* Weights of two taps of a depthwise convolution, interleaved for each of four channels. */
+typedef struct tosac_pair_weights {
+    uint32_t of[4];
+} tosac_pair_weights;
+
+static inline int32_t tosac_put_pair(tosac_pair_weights *to, const int8_t *w, int32_t second)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        const uint32_t v = (uint32_t)w[i] & 0xffffu;
+        to->of[i] = second ? to->of[i] | v << 16 : v;
+    }
+    return 1;
+}
 
 static inline tosac_block tosac_block_at(const tosac_window *p, const int8_t *w,
                                          const int32_t *bias, int32_t c)

@@ -72,6 +72,35 @@ static inline tosac_v tosac_vtable(const int8_t *table, tosac_v x)
     return vldrbq_gather_offset_s32(table, vreinterpretq_u32_s32(vaddq_n_s32(x, 128)));
 }
 
+/* TABLE of 513 entries. */
+static inline tosac_v tosac_vtable16(const int16_t *table, tosac_v v)
+{
+    const uint32x4_t at = vreinterpretq_u32_s32(vshrq_n_s32(vaddq_n_s32(v, 32768), 7));
+    const tosac_v low = vldrhq_gather_shifted_offset_s32(table, at);
+    const tosac_v high = vldrhq_gather_shifted_offset_s32(table + 1, at);
+    return vaddq_s32(vshlq_n_s32(low, 7),
+                     vmulq_s32(vsubq_s32(high, low), vandq_s32(v, vdupq_n_s32(127))));
+}
+/* a * b / 2^s, halves up, by both halves of the product. */
+static inline tosac_v tosac_vmul_shift(tosac_v a, tosac_v b, int32_t s)
+{
+    const tosac_v high = vmulhq_s32(a, b);
+    if (s == 32)
+        return vrmulhq_s32(a, b);
+    if (s > 32)
+        return vrshlq_s32(high, vdupq_n_s32(32 - s));
+    const uint32x4_t low = vreinterpretq_u32_s32(vmulq_s32(a, b));
+    return vaddq_s32(vshlq_s32(high, vdupq_n_s32(32 - s)),
+                     vreinterpretq_s32_u32(vrshlq_u32(low, vdupq_n_s32(-s))));
+}
+
+/* RESCALE by multipliers and shifts of their own. */
+static inline tosac_v tosac_vscale_each(tosac_rounding rounding, tosac_v v, tosac_v m, tosac_v s)
+{
+    const tosac_v by = vsubq_s32(vdupq_n_s32(rounding == TOSAC_DOUBLE ? 31 : 32), s);
+    return tosac_scale4(rounding, 1, v, &(tosac_four){m, by, 1});
+}
+
 /* RESCALE by one multiplier and shift; see tosac_requantize4. */
 static inline tosac_v tosac_vscale_double(tosac_v v, int32_t m, int32_t s)
 {
