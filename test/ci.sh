@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# ci/compare.sh, and the step of action.yml as a runner would start it, from an archive, in a repository of its own.    ci.sh TOSAC
+# ci/compare.sh, and the step of action.yml as a runner would start it, from an archive, in a repository of its own.    ci.sh TOSAC [ARCHIVE]
+#
+# ARCHIVE: of a release, with the static command; without one TOSAC is packed into one.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-tosac=$(realpath "${1:?ci.sh TOSAC}") here=$PWD work=$(mktemp -d) good=0 bad=0
+tosac=$(realpath "${1:?ci.sh TOSAC}") archive=${2:+$(realpath "$2")} here=$PWD work=$(mktemp -d) good=0 bad=0
 trap 'rm -rf "$work"' EXIT
 graph() { # CHANNELS
     local type="f32[1,32,32,$1]"
@@ -31,10 +33,29 @@ echo 'graph' >new.ir
 expect "a model that is not valid" 1 "error" "$here/ci/compare.sh" new.ir -t ethos-u55-128
 
 # The step: its script out of action.yml, with the command from an archive.
-mkdir "$work/packed" "$work/temp" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$tosac" >"$work/packed/tosac" && chmod +x "$work/packed/tosac" && tar -czf "$work/tosac.tar.gz" -C "$work/packed" tosac
+mkdir "$work/packed" "$work/temp"
+if [ -z "$archive" ]; then
+    archive=$work/tosac.tar.gz
+    printf '#!/bin/sh\nexec "%s" "$@"\n' "$tosac" >"$work/packed/tosac" && chmod +x "$work/packed/tosac" && tar -czf "$archive" -C "$work/packed" tosac
+fi
 sed -n '/^      run: |/,$p' "$here/action.yml" | sed '1d; s/^        //' >"$work/step.sh"
-step=(env -u TOSAC MODEL=net.ir WORDS="-t ethos-u55-128" BASE=HEAD ARCHIVE="$work/tosac.tar.gz" RUNNER_TEMP="$work/temp" GITHUB_ACTION_PATH="$here" GITHUB_STEP_SUMMARY="$work/summary.md")
+step=(env -u TOSAC MODEL=net.ir WORDS="-t ethos-u55-128" BASE=HEAD ARCHIVE="$archive" RUNNER_TEMP="$work/temp" GITHUB_ACTION_PATH="$here" GITHUB_STEP_SUMMARY="$work/summary.md")
 expect "the step" 1 "**exceeded**" "${step[@]}" LIMITS=cycles+2% bash "$work/step.sh"
 expect "its summary" 0 "| cycles |" cat "$work/summary.md"
-echo "$good passed, $bad failed"
+
+# The hook, by pre-commit itself from a copy of the files it is made of.
+hook=$here/build/peers/hooks/bin/pre-commit left=0
+if [ -x "$hook" ]; then
+    export PRE_COMMIT_HOME=$work/hooks LIMITS="cycles+2% sram+0"
+    mkdir -p "$work/source/ci" && cp "$here/.pre-commit-hooks.yaml" "$work/source" && cp "$here/ci/compare.sh" "$work/source/ci"
+    git -C "$work/source" init -q . && git -C "$work/source" add . && git -C "$work/source" -c user.email=a@b -c user.name=a commit -qm hook
+    printf 'repos:\n- repo: %s\n  rev: %s\n  hooks:\n  - id: tosac\n    files: net.ir\n    args: [net.ir, -t, ethos-u55-128]\n' "$work/source" "$(git -C "$work/source" rev-parse HEAD)" >.pre-commit-config.yaml
+    git add .pre-commit-config.yaml net.ir
+    expect "the hook refuses" 1 "cycles+2% | **exceeded**" "$hook" run
+    git checkout -q HEAD net.ir && echo >>net.ir && git add net.ir
+    expect "the hook passes" 0 "Passed" "$hook" run
+else
+    left=1 && echo "there is no pre-commit: tools/setup.sh hooks"
+fi
+echo "$good passed, $bad failed$([ $left = 0 ] || echo ", $left skipped")"
 [ $bad = 0 ]

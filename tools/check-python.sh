@@ -29,6 +29,12 @@ tests() { # PYTHON FILES...
 code=0
 if python3 -m venv "$dir/plain" && "$dir/plain/bin/pip" install -q pytest jsonschema "$dir"/tosac-*.whl >"$dir/pip" 2>&1; then
     tests "$dir/plain/bin/python" . || code=1
+    if "$dir/plain/bin/pip" install -q pipx >"$dir/pip" 2>&1; then
+        said=$(PIPX_HOME=$dir/pipx "$dir/plain/bin/pipx" run --spec "$dir"/tosac-*.whl tosac --version 2>"$dir/pip")
+        if [[ $said == "tosac "* ]]; then echo "1 passed, 0 failed"; else echo "pipx run: $said" && tail -3 "$dir/pip" && echo "0 passed, 1 failed" && code=1; fi
+    else
+        echo "there is no pipx: $(tail -1 "$dir/pip")" && echo "0 passed, 0 failed, 1 skipped"
+    fi
 else
     tail -3 "$dir/pip" 2>/dev/null
     echo "there is no fresh environment: python3-venv, numpy and pytest are needed"

@@ -103,6 +103,7 @@ for machine in x86_64 aarch64; do
     check "$machine: an Ethos-U program" says '1 region, 44 operators' compile /model.pt2 -t ethos-u85-256 --calib /calib.npz -o /digits.pte
     check "$machine: C for a Cortex-M" says 'flash' compile /model.pt2 -t cortex-m55 --calib /calib.npz --emit c -o /digits.c
     check "$machine: what it has made runs" says 'f32\[' run /digits.pte -i random:1
+    check "$machine: a step in CI, with the command of the archive" "$here/test/ci.sh" "$root/tosac" tosac-*-linux-$machine.tar.gz
     check "$machine: accuracy" says '98.[0-9]* %' evaluate /model.pt2 --data /test.npz --labels /test_label.npy
 done
 done_with

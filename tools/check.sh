@@ -296,7 +296,7 @@ queue_slow() {
     later "full disks, errors, closed pipes" test/faults.sh build/tosac build/faults.so
     # with sanitizers it says more
     [ "$mode" = full ] && [ -x build-asan/oom ] || later "out of memory" no_memory build 5
-    later "a step in CI" test/ci.sh build/tosac
+    later "a step in CI, a hook" step_in_ci
     later "a model in a CMake project" test/add_model.sh build/tosac
     later "report in Chromium" python3 test/report/report.py build/tosac
     later "an operator more, in a copy of the tree" python3 test/new_operator.py $cases
@@ -367,6 +367,11 @@ no_memory_long() {
 
 eight_threads() { # FOLDER
     mkdir -p "$1/threads-out" && "$1/threads-at-once" test/fixture/digits/model.pt2 random:1 cpu "$1/threads-out"
+}
+
+step_in_ci() {
+    tools/setup.sh hooks || true
+    test/ci.sh build/tosac
 }
 
 # Only the long run has time for these.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -20,6 +20,7 @@
 #   wine     Wine, which runs what it makes
 #   zig      Zig, for its clang and its headers of other systems, under build/peers/zig
 #   site     mkdocs, under build/peers/site
+#   hooks    pre-commit, under build/peers/hooks
 #
 # Without root or without a network one line says what is missing; what can be done without it goes on.
 set -euo pipefail
@@ -120,6 +121,12 @@ site)
     environment build/peers/site mkdocs==1.6.1 mkdocs-material==9.8.1 pymdown-extensions==13.1 Markdown==3.11.3 Pygments==2.21.0 Jinja2==3.1.6
     touch build/peers/site/.done-9.8.1
     ;;
+hooks)
+    [ ! -x build/peers/hooks/bin/pre-commit ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment build/peers/hooks pre-commit==4.7.0
+    ;;
 tosa11)
     [ -z "${TOSAC_TOSA11:-}" ] || exit 0
     dir=build/peers/tosa11
@@ -162,7 +169,7 @@ proofs)
     touch $dir/.done-2
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site]" >&2
+    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]" >&2
     exit 2
     ;;
 esac

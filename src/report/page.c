@@ -46,7 +46,7 @@ static void put_style(const content *c, tc_buf *out)
 static void put_script(const content *c, tc_buf *out)
 {
 #define PART(name) {tc_page_##name##_js, tc_page_##name##_js_size}
-    const tc_bytes part[] = {PART(data),     PART(table), PART(graph),   PART(charts),
+    const tc_bytes part[] = {PART(base),   PART(data),     PART(table), PART(graph),  PART(charts),
                              PART(overview), PART(views), PART(changes), PART(main)};
 #undef PART
     (void)c;

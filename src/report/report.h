@@ -129,6 +129,7 @@ void ti_content_explorer(const tc_content *c, tc_buf *out);
     extern const size_t tc_page_##name##_size;
 TC_PAGE(html)
 TC_PAGE(css)
+TC_PAGE(base_js)
 TC_PAGE(data_js)
 TC_PAGE(table_js)
 TC_PAGE(graph_js)

@@ -119,8 +119,7 @@ function legend() {
     : mode === "cost" ? [key(costColour(0), "cheap"), key(costColour(.3), `expensive, by ${metric}`)]
     : D.kind === "compile" ? [...D.regions.slice(0, 6).map((r, i) => key(palette["r" + i], r.name)), key(palette.cpu, "CPU"), key(palette.merged, "fused into others")] : [key(palette.r0, "operator")]));
 }
-function setTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+function repaint() {
   readPalette();
   legend();
   const fill = tabs.find(t => t[0] === now);
@@ -145,10 +144,7 @@ $("colour").addEventListener("change", legend);
 document.querySelectorAll("[data-graph]").forEach(b => b.addEventListener("click", () => graph[b.dataset.graph]()));
 $("name").textContent = title;
 $("about").textContent = S.target ? "for " + S.target : D.kind === "compare" ? "compared with " + leaf(D.settings.second) : D.kind === "quantize" ? "quantized" : "";
-const dark = matchMedia("(prefers-color-scheme: dark)");
-$("theme").addEventListener("click", () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-dark.addEventListener("change", e => setTheme(e.matches ? "dark" : "light"));
-setTheme(dark.matches ? "dark" : "light");
+followTheme(repaint);
 go(location.hash.slice(1));
 addEventListener("hashchange", () => go(location.hash.slice(1)));
 let width = innerWidth;

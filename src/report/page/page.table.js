@@ -10,19 +10,13 @@ function csvOf(rows, columns) {
     .map(line => line.map(f => csvField(String(f))).join(",") + "\r\n").join("");
 }
 const slug = text => text.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-function save(name, text, type) {
-  const url = URL.createObjectURL(new Blob([text], {type})), a = el("a", {href: url, download: name});
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1000);
-  say(`${name} is saved`);
-}
 function say(text) { $("said").textContent = text; }
 
 /* name: of the table, for its CSV; pick(row): a click on a row; most: rows at first. */
 function table(name, rows, columns, {pick, most = 60} = {}) {
   let by = -1, turn = 1, shown = most;
   const body = el("tbody"), head = el("tr"), more = el("button.small", {type: "button", onclick: () => { shown += 500; fill(); }});
-  const csv = el("button.small", {type: "button", "aria-label": `${name} as CSV`, onclick: () => save(`${slug(title)}-${slug(name)}.csv`, csvOf(sorted(), columns), "text/csv")}, "CSV");
+  const csv = el("button.small", {type: "button", "aria-label": `${name} as CSV`, onclick: () => { const file = `${slug(title)}-${slug(name)}.csv`; save(file, csvOf(sorted(), columns), "text/csv"); say(`${file} is saved`); }}, "CSV");
   const marks = columns.map((c, i) => {
     const th = el(c.n ? "th.n" : "th", {scope: "col"}, c.value && c.title ? el("button", {type: "button", onclick: () => { turn = by === i ? -turn : c.n ? -1 : 1; by = i; fill(); }}, c.title) : c.title);
     head.append(th);
