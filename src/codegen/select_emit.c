@@ -84,14 +84,19 @@ static bool stands_still(const tc_view *v)
     return false;
 }
 
-static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
+/* Of one tap, each number by itself. */
+static bool is_pointwise(const tc_hw *hw, const tc_npu_op *o)
 {
-    const tc_npu_op *o = &op->op;
     bool mode = o->mode == (ti_hw_is_u85(hw) ? TC_POOL_SUM : TC_POOL_AVERAGE);
     return o->kind == TC_NPU_KIND_POOL && mode && !o->transpose && !o->reverse &&
            o->window.kh == 1 && o->window.kw == 1 && o->window.stride_y == 1 &&
-           o->window.stride_x == 1 && !o->window.upscale && !o->per_channel && !o->function &&
-           o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
+           o->window.stride_x == 1 && !o->window.upscale && !o->per_channel;
+}
+
+static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
+{
+    const tc_npu_op *o = &op->op;
+    return is_pointwise(hw, o) && !o->function && o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
 }
 
 /* With a scalar. */
@@ -172,8 +177,8 @@ static bool is_line(const tc_hw *hw, const tc_view *v)
     return !bricks && ti_view_is_dense(v);
 }
 
-/* Elementwise operations on few channels go through the machine as well in any other shape; 16
- * channels waste nothing of what chains hold. */
+/* What is done to each number by itself goes through the machine as well in any other shape: few
+ * channels waste most of a microblock, 16 waste nothing, nor of what chains hold. */
 static void reframe(const tc_sel *s, tc_view *v, int n)
 {
     enum { BRICK = 16, WIDEST = 64 };
@@ -221,7 +226,7 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
         again = again || (v[i].stride[last] == 0 && v[i].dim[last] > 1);
     for (int i = 0; i < n && again && op->op.kind != TC_NPU_KIND_ELEMENTWISE; i++)
         v[i] = ti_view_deepen(&v[i]);
-    if (op->op.kind == TC_NPU_KIND_ELEMENTWISE || e.quicker)
+    if (op->op.kind == TC_NPU_KIND_ELEMENTWISE || is_pointwise(s->hw, &op->op))
         reframe(s, v, n);
     ti_view_parts(v, n, op->op.reverse, emit_part, &e); /* columns are reversed */
 }
