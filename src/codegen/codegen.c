@@ -104,11 +104,12 @@ static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
     return true;
 }
 
-/* Memory is what cascades are for: they need less of it than the attempt without, or more values
- * are in the fast one. */
-static bool is_for_memory(const attempt *a, const attempt *without)
+/* What cascades are for: they need less memory than the attempt without, or more values are in the fast
+ * one, or they are quicker in the same. */
+static bool is_of_use(const attempt *a, const attempt *without)
 {
-    return a->sram < without->sram || without->evicted;
+    return a->sram < without->sram || without->evicted ||
+           (a->sram == without->sram && a->cycles < without->cycles);
 }
 
 /* Whether a is better than b, the best so far; quickest: the fewest cycles of all. */
@@ -189,7 +190,7 @@ static attempt *best_attempt(tc_hw *hw)
             continue;
         if (made[0].hw.refused)
             return made;
-        if (n && (made[n].hw.refused || !is_for_memory(&made[n], &made[0])))
+        if (n && (made[n].hw.refused || !is_of_use(&made[n], &made[0])))
             ti_arena_rewind(hw->arena, mark);
         else
             n++;
@@ -239,7 +240,8 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 /* What all attempts have in common. */
 static void prepare(tc_hw *hw)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know};
+    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_know,
+                                  ti_hw_densities};
     run(hw, steps, TC_COUNT(steps));
 }
 

@@ -57,6 +57,7 @@ typedef struct tc_hw_op {
     const int64_t *bias;
     const int32_t *factor;
     const uint8_t *shift;
+    double density; /* bytes a weight, about, when they are packed */
     int32_t made; /* or the root that its weights are computed in, as a stream; -1: constant */
     bool fixed;   /* its block is fixed: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
@@ -150,6 +151,7 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 /* ---- the steps, in order; after a refusal (hw->refused) the later ones are not called ---- */
 void ti_hw_select(tc_hw *hw);     /* select.c */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
+void ti_hw_densities(tc_hw *hw);  /* stage.c: how many bytes weights will have */
 void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
 bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at the same time; false:
                                    * none was found */

@@ -21,6 +21,7 @@ tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8
         .table = -1,
         .packed = -1,
         .scales = -1,
+        .density = 1,
         .made = -1,
         .ifm = {.root = TC_NO_ROOT},
         .ifm2 = {.root = TC_NO_ROOT},
