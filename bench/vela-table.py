@@ -66,7 +66,7 @@ def velas(tosac, file, machine, system, streams):
 
 
 def verdict(a, b):
-    if b[3] < 0.95 * a[3]:  # the CPU has some of it
+    if b[3] < 0.5 * a[3]:  # the CPU has some of it
         return None
     return "tie" if a[1] <= b[0] <= a[2] or b[1] <= a[0] <= b[2] else "less" if a[0] < b[0] else "MORE"
 

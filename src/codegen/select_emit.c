@@ -13,7 +13,7 @@ void ti_sel_map(tc_npu_map *m, uint8_t bytes, bool is_signed, int32_t zero)
     m->zero = zero;
 }
 
-tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode)
+tc_hw_op ti_hw_op_of(const tc_hw *hw, const tc_node *node, tc_npu_kind kind, uint8_t mode)
 {
     static const tc_npu_scale one = {.multiplier = 1, .round = TC_ROUND_NATURAL};
     return (tc_hw_op){
@@ -32,11 +32,16 @@ tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8
                .window = {1, 1, 1, 1, 1, 1, .ih = 1, .iw = 1},
                .acc_bits = 32,
                .acc_output = true,
-               .cores = (uint8_t)s->hw->machine->cores,
+               .cores = (uint8_t)hw->machine->cores,
                .ofm_scale = one,
                .ifm_scale = one,
                .ifm2_scale = one},
     };
+}
+
+tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode)
+{
+    return ti_hw_op_of(s->hw, node, kind, mode);
 }
 
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node)
@@ -178,6 +183,14 @@ static bool is_line(const tc_hw *hw, const tc_view *v)
     return !bricks && ti_view_is_dense(v);
 }
 
+static bool is_one_number(const tc_view *v)
+{
+    for (int32_t i = 0; i < v->rank; i++)
+        if (v->dim[i] > 1 && v->stride[i] != 0)
+            return false;
+    return true;
+}
+
 /* What is done to each number by itself goes through the machine as well in any other shape: few
  * channels waste most of a microblock, 16 waste nothing, nor of what chains hold. */
 static void reframe(const tc_sel *s, tc_view *v, int n)
@@ -189,7 +202,7 @@ static void reframe(const tc_sel *s, tc_view *v, int n)
         v[0].dim[v[0].rank - 1] >= TC_HW_FEWEST)
         return;
     for (int i = 0; i < n; i++)
-        if (!is_line(s->hw, &v[i]))
+        if (!is_line(s->hw, &v[i]) && !(i && is_one_number(&v[i])))
             return;
     if (bricks) {
         dim[2] = BRICK;
@@ -198,10 +211,13 @@ static void reframe(const tc_sel *s, tc_view *v, int n)
         dim[0] = count / BRICK / dim[1];
     }
     for (int i = 0; i < n; i++) {
+        bool again = i && is_one_number(&v[i]);
         int32_t root = v[i].root;
         int64_t at = v[i].at;
         v[i] = ti_view_dense(root, 3, dim);
         v[i].at = at;
+        for (int k = 0; k < 3 && again; k++)
+            v[i].stride[k] = 0;
     }
 }
 

@@ -23,7 +23,7 @@ uint8_t ti_hw_fast_region(const tc_hw *hw)
     return s->of_region[2] != s->of_region[1] ? 2 : 1;
 }
 
-static bool stages(const tc_hw *hw)
+bool ti_hw_stages(const tc_hw *hw)
 {
     const tc_npu_system *s = hw->options->system;
     bool straight = !hw->n_label; /* else what was copied ahead may not be there */
@@ -47,7 +47,7 @@ void ti_hw_densities(tc_hw *hw)
 {
     tc_map known;
     ti_map_init(&known, hw->arena);
-    for (size_t i = 0; i < hw->n_op && stages(hw); i++) {
+    for (size_t i = 0; i < hw->n_op && ti_hw_stages(hw); i++) {
         tc_hw_op *op = &hw->op[i];
         const tc_npu_op *o = &op->op;
         if (!op->weight)
@@ -119,6 +119,9 @@ static void keep(tc_hw *hw, tc_hw_op **list, size_t *n, size_t *cap, const tc_hw
 
 enum { MOST_AHEAD = 3 }; /* of BLOCKDEP */
 
+/* Commands and waits of an operation more, which the cost model does not know. */
+static const double setup = 100;
+
 typedef struct listing {
     const tc_npu_op *op;
     size_t n, at;
@@ -163,9 +166,6 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
     return o;
 }
 
-/* Commands and waits of an operation more, which the cost model does not know. */
-static const double setup = 100;
-
 void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out)
 {
     tc_npu_op o = op->weight ? priced(hw, op, staged) : op->op;
@@ -205,10 +205,10 @@ double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
     hw->memo = part.memo;
     tc_npu_op *list = tc_new_n(hw->arena, tc_npu_op, part.n_op + 1);
     for (size_t i = 0; i < part.n_op; i++)
-        list[i] = part.op[i].weight ? priced(hw, &part.op[i], stages(hw)) : part.op[i].op;
+        list[i] = part.op[i].weight ? priced(hw, &part.op[i], ti_hw_stages(hw)) : part.op[i].op;
     tc_npu_stream_cost cost;
     price(hw, hw->arena, list, part.n_op, false, &cost);
-    double cycles = part.refused ? INFINITY : cost.total.cycles;
+    double cycles = part.refused ? INFINITY : cost.total.cycles + setup * (double)part.n_op;
     ti_arena_rewind(hw->arena, mark);
     return cycles;
 }
@@ -422,8 +422,14 @@ static double cheapest(search *s, int64_t most, int *which)
     return end->cycles[*which];
 }
 
-/* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
-static const double cycles_of_a_byte = 0.33, worth_it = 0.98;
+double ti_hw_price_of_bytes(int64_t bytes)
+{
+    static const double cycles_of_a_byte = 0.33;
+    return cycles_of_a_byte * (double)bytes;
+}
+
+/* All bytes more must save so much of the program's cycles. */
+static const double worth_it = 0.98;
 
 /* Bytes that weights may have next to values: in a memory for nothing else all that it has left, in
  * others a few, which are much to a small program. */
@@ -462,7 +468,7 @@ static int64_t bytes_that_pay(search *s, int64_t values, int64_t room, bool apar
     for (int64_t more = apart ? FEWEST : room / TRIES; more > 0 && more <= room;
          more += apart ? more : room / TRIES) {
         double cycles = cheapest(s, values + more, &which),
-               price = cycles + cycles_of_a_byte * (double)more;
+               price = cycles + ti_hw_price_of_bytes(more);
         if (cycles > enough || price >= least)
             continue;
         swap_kept(s);
@@ -525,7 +531,7 @@ static void cut(tc_hw *hw)
 
 void ti_hw_slices(tc_hw *hw)
 {
-    if (!stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
+    if (!ti_hw_stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
         return;
     ti_hw_live(hw);
     int64_t most;
