@@ -123,7 +123,7 @@ static bool bring(tc_hw *hw, size_t i, int k, tc_hw_op *copy)
 
 void ti_hw_near(tc_hw *hw)
 {
-    if (!ti_hw_stages(hw) || !hw->n_op)
+    if (!ti_hw_stages(hw) || !hw->n_op || hw->options->size)
         return;
     size_t n = 0, all = hw->n_op;
     tc_hw_op *list = tc_new_n(hw->arena, tc_hw_op, 3 * all + 1), copy;

@@ -143,7 +143,7 @@ static const struct {
     {"pairs", "pixel-pairs", pairs_to_8, "ethos-u85-256", "Sram_Only", TAKEN},
     {"pairs, more channels", "pixel-pairs", pairs_to_16, "ethos-u85-256", "Sram_Only", LEFT},
     {"pairs, U55", "pixel-pairs", pairs_to_16, "ethos-u55-128", "Shared_Sram", LEFT},
-    {"channels", "wide-channels", channels, "ethos-u85-1024", "Sram_Only", TAKEN},
+    {"channels", "wide-channels", channels, "ethos-u85-1024", "Sram_Only", LEFT},
     {"channels, fewer multipliers", "wide-channels", channels, "ethos-u85-256", "Sram_Only", LEFT},
     {"channels, memory", "wide-channels", channels_at_most, "ethos-u85-256", "Sram_Only", LEFT},
     {"channels, U65", "wide-channels", channels, "ethos-u65-256", "Sram_Only", NONE},
