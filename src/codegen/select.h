@@ -225,6 +225,9 @@ void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, i
 /* MAX or MIN, as a pool or elementwise, of so many bytes. */
 tc_hw_op ti_sel_extreme(tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode,
                         uint8_t bytes);
+/* Whether that may be done by halves: of what fits a fast memory that is limited (else halves come and go,
+ * which the price of a form does not know). */
+bool ti_sel_may_halve(const tc_sel *s, const tc_view *x);
 /* The largest (the smallest) element along the axis: of the two halves, again and again, by op.  A
  * table that op has is the last one's. */
 void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis);

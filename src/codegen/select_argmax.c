@@ -180,7 +180,7 @@ static void argmax_bytes(tc_sel *s, const tc_node *node, const tc_view *x, const
     tc_view place = like(s, "place", 2, x, axis);
     tc_sel_ways ways = ti_sel_ways(s, node);
     ti_sel_pool_axis(s, &op, both, place, axis);
-    if (n > 1 && !s->hw->refused && !s->hw->judges) {
+    if (n > 1 && ti_sel_may_halve(s, &both)) {
         ti_sel_plain(&ways);
         ti_sel_halves(s, &halves, both, place, axis);
         ti_sel_form(&ways, TC_SEL_HALVES, true);

@@ -182,6 +182,13 @@ static void extreme_narrow(tc_sel *s, const tc_node *node, bool most, tc_view x,
     flipped(s, node, &y, &to);
 }
 
+bool ti_sel_may_halve(const tc_sel *s, const tc_view *x)
+{
+    int64_t cache = s->hw->options->system->cache;
+    return !s->hw->refused && !s->hw->judges &&
+           (!cache || ti_view_count(x) * s->hw->root[x->root].bytes <= cache);
+}
+
 void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis)
 {
     while (x.dim[axis] > 1 && !s->hw->refused) {
@@ -216,7 +223,7 @@ void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
         ti_sel_halves(s, &op, x, to, axis);
     else {
         extreme_narrow(s, node, most, x, to, axis);
-        if (s->hw->refused || s->hw->judges)
+        if (!ti_sel_may_halve(s, &x))
             return;
         ti_sel_plain(&ways);
         ti_sel_halves(s, &op, x, to, axis);

@@ -184,15 +184,6 @@ double ti_hw_job_cycles(const tc_hw *hw, const tc_npu_job *job, double *slack)
     return cost.cycles + setup;
 }
 
-/* Where it will be, as far as that is known by itself. */
-static uint8_t region_of(const tc_hw *hw, const tc_root *r)
-{
-    int64_t cache = hw->options->system->cache;
-    bool border = r->kind == TC_ROOT_INPUT || r->kind == TC_ROOT_OUTPUT,
-         large = cache && ti_hw_root_bytes(r) > cache;
-    return r->kind == TC_ROOT_CONSTANT ? 0 : border || large ? 1 : ti_hw_fast_region(hw);
-}
-
 double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
 {
     tc_mark mark = ti_arena_mark(hw->arena);
@@ -202,8 +193,12 @@ double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
     part.n_op = part.cap_op = end - first;
     part.op = ti_arena_copy(hw->arena, hw->op + first, part.n_op * sizeof *part.op);
     part.root = ti_arena_copy(hw->arena, hw->root, hw->n_root * sizeof *part.root);
-    for (size_t i = 0; i < part.n_root; i++)
-        part.root[i].region = region_of(hw, &part.root[i]);
+    for (size_t i = 0; i < part.n_root; i++) {
+        tc_root_kind kind = part.root[i].kind;
+        part.root[i].region = kind == TC_ROOT_CONSTANT                           ? 0
+                              : kind == TC_ROOT_INPUT || kind == TC_ROOT_OUTPUT ? 1
+                                                                                : ti_hw_fast_region(hw);
+    }
     ti_hw_formats(&part);
     ti_hw_maps(&part);
     ti_hw_blocks(&part);
