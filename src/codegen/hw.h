@@ -57,6 +57,7 @@ typedef struct tc_hw_op {
     const int64_t *bias;
     const int32_t *factor;
     const uint8_t *shift;
+    double density; /* bytes a weight, about, when they are packed */
     int32_t made; /* or the root that its weights are computed in, as a stream; -1: constant */
     bool fixed;   /* its block is fixed: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
@@ -112,7 +113,6 @@ typedef struct tc_hw {
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
-    const bool *grows; /* by value: its channels are widened (fold_channels.c); NULL: none are */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
@@ -150,6 +150,8 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 /* ---- the steps, in order; after a refusal (hw->refused) the later ones are not called ---- */
 void ti_hw_select(tc_hw *hw);     /* select.c */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
+void ti_hw_near(tc_hw *hw);       /* near.c: constant operands next to values */
+void ti_hw_densities(tc_hw *hw);  /* stage.c: how many bytes weights will have */
 void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
 bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at the same time; false:
                                    * none was found */
@@ -179,6 +181,8 @@ void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out); /* 
 /* The stream, and all that belongs to it, in the context's arena. */
 void ti_hw_write(tc_hw *hw, tc_codegen_result *out); /* emit.c */
 
+/* An operation without operands (select_emit.c). */
+tc_hw_op ti_hw_op_of(const tc_hw *hw, const tc_node *node, tc_npu_kind kind, uint8_t mode);
 /* A new root; a constant's data is not copied. */
 int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes, int64_t count);
 
@@ -212,6 +216,10 @@ void ti_hw_live(tc_hw *hw);
  * none. */
 const int32_t *ti_hw_in_place(const tc_hw *hw);
 
+/* Weights and constants are in a slower memory than values, and copies of them pay. */
+bool ti_hw_stages(const tc_hw *hw);
+/* Cycles that so many bytes more of SRAM must save. */
+double ti_hw_price_of_bytes(int64_t bytes);
 /* The region of values and of what is copied ahead: 2 where that is a memory of its own. */
 uint8_t ti_hw_fast_region(const tc_hw *hw);
 

@@ -142,6 +142,7 @@ void ti_sel_unit_scales(tc_sel *s, tc_hw_op *op, int64_t channels);
 
 /* The output as the value's type has it: 8 and 16 bits saturate, 32 do not; no zero point. */
 void ti_sel_plain_output(tc_sel *s, tc_npu_op *op, tc_val v);
+void ti_sel_plain_type(tc_sel *s, tc_npu_op *op, uint8_t bytes);
 
 void ti_sel_emit(tc_sel *s, const tc_hw_op *op);
 
@@ -221,9 +222,15 @@ tc_view ti_sel_codes(tc_sel *s, const tc_node *node, tc_val v, tc_npu_map *map);
 /* A pool whose window is the axis: from [..., length, ...] to [..., 1, ...], axis of both the same;
  * 8 and 16 bits. */
 void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, int32_t axis);
-/* The largest (the smallest) element of 32 bits along the axis. */
-void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, tc_view to,
-                         int32_t axis);
+/* MAX or MIN, as a pool or elementwise, of so many bytes. */
+tc_hw_op ti_sel_extreme(tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode,
+                        uint8_t bytes);
+/* Whether that may be done by halves: of what fits a fast memory that is limited (else halves come and go,
+ * which the price of a form does not know). */
+bool ti_sel_may_halve(const tc_sel *s, const tc_view *x);
+/* The largest (the smallest) element along the axis: of the two halves, again and again, by op.  A
+ * table that op has is the last one's. */
+void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis);
 
 /* A pool of one tap that changes nothing but its output stage: U55's AVERAGE, U85's SUM. */
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node);

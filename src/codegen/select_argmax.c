@@ -8,7 +8,7 @@
  *         int8, up to 256 elements   256 x + 255 - i in 16 bits; a table has 255 less its low byte
  *         of channels, up to 128     128 x + 127 - i, a convolution of every channel
  *         up to 32768 elements       65536 x + 32767 - i in 32 bits; less 65536 x again */
-#include "select.h"
+#include "select_form.h"
 
 enum { WINDOW = 32768, LOW_BYTE = 256, LOW_BITS = 128, PLACES = 32768, HALF = 16 };
 
@@ -49,11 +49,7 @@ static tc_sel_operand place_of(tc_sel *s, const tc_node *node, const tc_view *x,
 static tc_sel_operand largest_of(tc_sel *s, const tc_node *node, const tc_view *x, int32_t axis)
 {
     uint8_t bytes = s->hw->root[x->root].bytes;
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX);
-    ti_sel_map(&op.op.ifm, bytes, true, 0);
-    ti_sel_map(&op.op.ofm, bytes, true, 0);
-    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
-    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    tc_hw_op op = ti_sel_extreme(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX, bytes);
     tc_view to = like(s, "largest", bytes, x, axis);
     ti_sel_pool_axis(s, &op, *x, to, axis);
     tc_sel_operand narrow = ti_sel_operand_of(&to, bytes);
@@ -176,15 +172,19 @@ static void argmax_bytes(tc_sel *s, const tc_node *node, const tc_view *x, const
     bool channels = axis == x->rank - 1 && x->stride[axis] == 1 && n <= LOW_BITS &&
                     ti_view_count(x) >= PIXELS * n;
     tc_view both = channels ? by_channel(s, node, x) : by_sum(s, node, x, axis);
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX);
-    ti_sel_map(&op.op.ifm, 2, true, 0);
-    ti_sel_map(&op.op.ofm, 2, true, 0);
-    op.op.lo = INT16_MIN;
-    op.op.hi = INT16_MAX;
-    op.op.function = TC_NPU_LOOKUP;
-    op.table = ti_hw_table(s->hw, low_table(s, channels ? LOW_BITS : LOW_BYTE), TC_NPU_LUT);
+    tc_hw_op op = ti_sel_extreme(s, node, TC_NPU_KIND_POOL, TC_POOL_MAX, 2),
+             halves = ti_sel_extreme(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MAX, 2);
+    op.op.function = halves.op.function = TC_NPU_LOOKUP;
+    op.table = halves.table =
+        ti_hw_table(s->hw, low_table(s, channels ? LOW_BITS : LOW_BYTE), TC_NPU_LUT);
     tc_view place = like(s, "place", 2, x, axis);
+    tc_sel_ways ways = ti_sel_ways(s, node);
     ti_sel_pool_axis(s, &op, both, place, axis);
+    if (n > 1 && ti_sel_may_halve(s, &both)) {
+        ti_sel_plain(&ways);
+        ti_sel_halves(s, &halves, both, place, axis);
+        ti_sel_form(&ways, TC_SEL_HALVES, true);
+    }
     tc_sel_operand zero = ti_sel_operand_number(0, 2), narrow = ti_sel_operand_of(&place, 2);
     op = ti_sel_eltwise(s, node, TC_EW_ADD, 4);
     ti_sel_combine(s, &op, true, &narrow, &zero, to);
@@ -204,7 +204,11 @@ static void argmax_wide(tc_sel *s, const tc_node *node, const tc_view *x, const 
     if (s->hw->refused)
         return;
     tc_view largest = like(s, "largest", 4, x, axis);
-    ti_sel_extreme_wide(s, node, true, a.view, largest, axis);
+    op = ti_sel_extreme(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MAX, 4);
+    if (a.view.dim[axis] > 1)
+        ti_sel_halves(s, &op, a.view, largest, axis);
+    else
+        ti_sel_copy(s, node, &a.view, &largest);
     a = ti_sel_operand_of(&largest, 4);
     op = ti_sel_eltwise(s, node, TC_EW_SHR, 4); /* half up: x, as the index is less than half */
     tc_sel_operand high = ti_sel_step(s, &op, false, &a, &by),

@@ -13,7 +13,7 @@ void ti_sel_map(tc_npu_map *m, uint8_t bytes, bool is_signed, int32_t zero)
     m->zero = zero;
 }
 
-tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode)
+tc_hw_op ti_hw_op_of(const tc_hw *hw, const tc_node *node, tc_npu_kind kind, uint8_t mode)
 {
     static const tc_npu_scale one = {.multiplier = 1, .round = TC_ROUND_NATURAL};
     return (tc_hw_op){
@@ -21,6 +21,7 @@ tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8
         .table = -1,
         .packed = -1,
         .scales = -1,
+        .density = 1,
         .made = -1,
         .ifm = {.root = TC_NO_ROOT},
         .ifm2 = {.root = TC_NO_ROOT},
@@ -31,11 +32,16 @@ tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8
                .window = {1, 1, 1, 1, 1, 1, .ih = 1, .iw = 1},
                .acc_bits = 32,
                .acc_output = true,
-               .cores = (uint8_t)s->hw->machine->cores,
+               .cores = (uint8_t)hw->machine->cores,
                .ofm_scale = one,
                .ifm_scale = one,
                .ifm2_scale = one},
     };
+}
+
+tc_hw_op ti_sel_op(const tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode)
+{
+    return ti_hw_op_of(s->hw, node, kind, mode);
 }
 
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node)
@@ -84,14 +90,19 @@ static bool stands_still(const tc_view *v)
     return false;
 }
 
-static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
+/* Of one tap, each number by itself. */
+static bool is_pointwise(const tc_hw *hw, const tc_npu_op *o)
 {
-    const tc_npu_op *o = &op->op;
     bool mode = o->mode == (ti_hw_is_u85(hw) ? TC_POOL_SUM : TC_POOL_AVERAGE);
     return o->kind == TC_NPU_KIND_POOL && mode && !o->transpose && !o->reverse &&
            o->window.kh == 1 && o->window.kw == 1 && o->window.stride_y == 1 &&
-           o->window.stride_x == 1 && !o->window.upscale && !o->per_channel && !o->function &&
-           o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
+           o->window.stride_x == 1 && !o->window.upscale && !o->per_channel;
+}
+
+static bool may_be_eltwise(const tc_hw *hw, const tc_hw_op *op, const tc_view *ifm)
+{
+    const tc_npu_op *o = &op->op;
+    return is_pointwise(hw, o) && !o->function && o->ofm.bytes <= 2 && ifm && !stands_still(ifm);
 }
 
 /* With a scalar. */
@@ -172,8 +183,16 @@ static bool is_line(const tc_hw *hw, const tc_view *v)
     return !bricks && ti_view_is_dense(v);
 }
 
-/* Elementwise operations on few channels go through the machine as well in any other shape; 16
- * channels waste nothing of what chains hold. */
+static bool is_one_number(const tc_view *v)
+{
+    for (int32_t i = 0; i < v->rank; i++)
+        if (v->dim[i] > 1 && v->stride[i] != 0)
+            return false;
+    return true;
+}
+
+/* What is done to each number by itself goes through the machine as well in any other shape: few
+ * channels waste most of a microblock, 16 waste nothing, nor of what chains hold. */
 static void reframe(const tc_sel *s, tc_view *v, int n)
 {
     enum { BRICK = 16, WIDEST = 64 };
@@ -183,7 +202,7 @@ static void reframe(const tc_sel *s, tc_view *v, int n)
         v[0].dim[v[0].rank - 1] >= TC_HW_FEWEST)
         return;
     for (int i = 0; i < n; i++)
-        if (!is_line(s->hw, &v[i]))
+        if (!is_line(s->hw, &v[i]) && !(i && is_one_number(&v[i])))
             return;
     if (bricks) {
         dim[2] = BRICK;
@@ -192,10 +211,13 @@ static void reframe(const tc_sel *s, tc_view *v, int n)
         dim[0] = count / BRICK / dim[1];
     }
     for (int i = 0; i < n; i++) {
+        bool again = i && is_one_number(&v[i]);
         int32_t root = v[i].root;
         int64_t at = v[i].at;
         v[i] = ti_view_dense(root, 3, dim);
         v[i].at = at;
+        for (int k = 0; k < 3 && again; k++)
+            v[i].stride[k] = 0;
     }
 }
 
@@ -221,7 +243,7 @@ void ti_sel_emit_parts(tc_sel *s, const tc_hw_op *op, const tc_view *ifm, const 
         again = again || (v[i].stride[last] == 0 && v[i].dim[last] > 1);
     for (int i = 0; i < n && again && op->op.kind != TC_NPU_KIND_ELEMENTWISE; i++)
         v[i] = ti_view_deepen(&v[i]);
-    if (op->op.kind == TC_NPU_KIND_ELEMENTWISE || e.quicker)
+    if (op->op.kind == TC_NPU_KIND_ELEMENTWISE || is_pointwise(s->hw, &op->op))
         reframe(s, v, n);
     ti_view_parts(v, n, op->op.reverse, emit_part, &e); /* columns are reversed */
 }

@@ -3,10 +3,11 @@
  *
  *   REDUCE_SUM        of channels, where the axis is contiguous; else it is moved there first.
  *                     Of 8 and 16 bits, before a RESCALE of factor one, that is part of it.
- *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time; 32 bits: the larger
- *                     of two halves, again and again.  U55 has no MIN: -1 - max(-1 - x).
+ *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time (U55 has no MIN:
+ *                     -1 - max(-1 - x)); or the larger of two halves, again and again: of 32 bits
+ *                     always, of others where that costs less
  *   REDUCE_ALL, _ANY  MIN and MAX of 0 and 1 */
-#include "select.h"
+#include "select_form.h"
 
 enum { LONGEST = 256, LONGEST_SUM = 65536 };
 
@@ -125,16 +126,22 @@ static tc_view working_like(tc_sel *s, const char *name, const tc_view *v, int32
     return ti_sel_working(s, name, s->hw->root[v->root].bytes, v->rank, dim);
 }
 
+tc_hw_op ti_sel_extreme(tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode,
+                        uint8_t bytes)
+{
+    tc_hw_op op = ti_sel_op(s, node, kind, mode);
+    ti_sel_map(&op.op.ifm, bytes, true, 0);
+    if (kind == TC_NPU_KIND_ELEMENTWISE)
+        ti_sel_map(&op.op.ifm2, bytes, true, 0);
+    ti_sel_plain_type(s, &op.op, bytes);
+    return op;
+}
+
 /* -1 - x, as U55 has it. */
 static tc_view flipped(tc_sel *s, const tc_node *node, const tc_view *x, const tc_view *to)
 {
-    uint8_t bytes = s->hw->root[x->root].bytes;
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_SUB);
-    ti_sel_map(&op.op.ifm, bytes, true, 0);
-    ti_sel_map(&op.op.ifm2, bytes, true, 0);
-    ti_sel_map(&op.op.ofm, bytes, true, 0);
-    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
-    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    tc_hw_op op = ti_sel_extreme(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_SUB,
+                                 s->hw->root[x->root].bytes);
     op.op.scalar = -1;
     op.op.swapped = true;
     op.op.ifm2.broadcast = TC_BROADCAST_SCALAR;
@@ -148,12 +155,9 @@ static void extreme_narrow(tc_sel *s, const tc_node *node, bool most, tc_view x,
                            int32_t axis)
 {
     bool flips = !most && !ti_hw_is_u85(s->hw);
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, most || flips ? TC_POOL_MAX : TC_POOL_MIN);
-    uint8_t bytes = s->hw->root[x.root].bytes;
-    ti_sel_map(&op.op.ifm, bytes, true, 0);
-    ti_sel_map(&op.op.ofm, bytes, true, 0);
-    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
-    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
+    tc_hw_op op = ti_sel_extreme(s, node, TC_NPU_KIND_POOL,
+                                 most || flips ? TC_POOL_MAX : TC_POOL_MIN,
+                                 s->hw->root[x.root].bytes);
     if (flips) {
         tc_view y = working_like(s, "complement", &x, axis, x.dim[axis]);
         x = flipped(s, node, &x, &y);
@@ -178,29 +182,25 @@ static void extreme_narrow(tc_sel *s, const tc_node *node, bool most, tc_view x,
     flipped(s, node, &y, &to);
 }
 
-/* The first half and the second, until one is left. */
-void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, tc_view to,
-                         int32_t axis)
+bool ti_sel_may_halve(const tc_sel *s, const tc_view *x)
 {
-    tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, most ? TC_EW_MAX : TC_EW_MIN);
-    ti_sel_map(&op.op.ifm, 4, true, 0);
-    ti_sel_map(&op.op.ifm2, 4, true, 0);
-    ti_sel_plain_output(s, &op.op, node->out[0]);
-    if (x.dim[axis] == 1) {
-        ti_sel_copy(s, node, &x, &to);
-        return;
-    }
-    while (x.dim[axis] > 1) {
-        int64_t n = x.dim[axis], half = n / 2, rest = n - half;
-        tc_view a = ti_view_slice(&x, axis, 0, half), b = ti_view_slice(&x, axis, rest, half),
-                y = rest == 1 ? to : working_like(s, "extremes", &x, axis, rest),
-                first = ti_view_slice(&y, axis, 0, half);
-        ti_sel_emit_parts(s, &op, &a, &b, &first);
-        if (rest > half) { /* the middle element is carried over */
-            tc_view middle = ti_view_slice(&x, axis, half, 1),
-                    place = ti_view_slice(&y, axis, half, 1);
-            ti_sel_copy(s, node, &middle, &place);
+    int64_t cache = s->hw->options->system->cache;
+    return !s->hw->refused && !s->hw->judges &&
+           (!cache || ti_view_count(x) * s->hw->root[x->root].bytes <= cache);
+}
+
+void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis)
+{
+    while (x.dim[axis] > 1 && !s->hw->refused) {
+        int64_t n = x.dim[axis], half = (n + 1) / 2; /* both have the element in the middle */
+        tc_view a = ti_view_slice(&x, axis, 0, half), b = ti_view_slice(&x, axis, n - half, half),
+                y = half == 1 ? to : working_like(s, "extremes", &x, axis, half);
+        tc_hw_op step = *op;
+        if (half > 1) {
+            step.op.function = 0;
+            step.table = -1;
         }
+        ti_sel_emit_parts(s, &step, &a, &b, &y);
         x = y;
     }
 }
@@ -208,12 +208,25 @@ void ti_sel_extreme_wide(tc_sel *s, const tc_node *node, bool most, tc_view x, t
 void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_axis *a = node->attr; /* begins every record of a reduction */
+    int32_t axis = (int32_t)a->axis;
     bool most = node->op == TC_OP_tosa_reduce_max || node->op == TC_OP_tosa_reduce_any;
     tc_view x = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
     if (s->hw->refused)
         return;
-    if (ti_sel_bytes(s, node->in[0]) <= 2)
-        extreme_narrow(s, node, most, x, to, (int32_t)a->axis);
-    else
-        ti_sel_extreme_wide(s, node, most, x, to, (int32_t)a->axis);
+    uint8_t bytes = ti_sel_bytes(s, node->in[0]);
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    tc_hw_op op = ti_sel_extreme(s, node, TC_NPU_KIND_ELEMENTWISE, most ? TC_EW_MAX : TC_EW_MIN,
+                                 bytes);
+    if (x.dim[axis] == 1)
+        ti_sel_copy(s, node, &x, &to);
+    else if (bytes > 2)
+        ti_sel_halves(s, &op, x, to, axis);
+    else {
+        extreme_narrow(s, node, most, x, to, axis);
+        if (!ti_sel_may_halve(s, &x))
+            return;
+        ti_sel_plain(&ways);
+        ti_sel_halves(s, &op, x, to, axis);
+        ti_sel_form(&ways, TC_SEL_HALVES, true);
+    }
 }

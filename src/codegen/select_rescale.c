@@ -77,9 +77,14 @@ static void set_type(tc_sel *s, tc_npu_op *op, uint8_t bytes, bool is_signed, in
     op->hi = (int32_t)(is_signed ? top / 2 - 1 : top - 1);
 }
 
+void ti_sel_plain_type(tc_sel *s, tc_npu_op *op, uint8_t bytes)
+{
+    set_type(s, op, bytes, true, 0);
+}
+
 void ti_sel_plain_output(tc_sel *s, tc_npu_op *op, tc_val v)
 {
-    set_type(s, op, ti_sel_bytes(s, v), true, 0);
+    ti_sel_plain_type(s, op, ti_sel_bytes(s, v));
 }
 
 static bool fits_register(const tc_sel *s, int64_t factor, int64_t shift)

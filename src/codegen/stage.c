@@ -12,6 +12,7 @@
 #include "../base/map.h"
 #include "../npu/block_search.h"
 #include "../npu/cost.h"
+#include "../npu/npu_write.h"
 
 enum { BRICK = 16 };
 
@@ -22,7 +23,7 @@ uint8_t ti_hw_fast_region(const tc_hw *hw)
     return s->of_region[2] != s->of_region[1] ? 2 : 1;
 }
 
-static bool stages(const tc_hw *hw)
+bool ti_hw_stages(const tc_hw *hw)
 {
     const tc_npu_system *s = hw->options->system;
     bool straight = !hw->n_label; /* else what was copied ahead may not be there */
@@ -34,7 +35,36 @@ int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels)
     const tc_npu_op *o = &op->op;
     int64_t taps = (int64_t)o->window.kh * o->window.kw,
             depth = o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c;
-    return channels * (taps * depth + 10) + 64;
+    return (int64_t)((double)channels * ((double)(taps * depth) * op->density + 10)) + 64;
+}
+
+static tc_str key_of(const int16_t *const *weight)
+{
+    return (tc_str){(const char *)weight, sizeof *weight};
+}
+
+void ti_hw_densities(tc_hw *hw)
+{
+    tc_map known;
+    ti_map_init(&known, hw->arena);
+    for (size_t i = 0; i < hw->n_op && ti_hw_stages(hw); i++) {
+        tc_hw_op *op = &hw->op[i];
+        const tc_npu_op *o = &op->op;
+        if (!op->weight)
+            continue;
+        void **of = ti_map_at(&known, key_of(&op->weight));
+        if (!*of) {
+            tc_npu_weight_census census;
+            int32_t depth = o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c;
+            ti_npu_weights_count(op->weight,
+                                 (size_t)o->ofm.c * (size_t)o->window.kh * (size_t)o->window.kw *
+                                     (size_t)depth,
+                                 &census);
+            double density = ti_npu_weights_density(&census);
+            *of = ti_arena_copy(hw->arena, &density, sizeof density);
+        }
+        op->density = *(const double *)*of;
+    }
 }
 
 /* Bytes of values by step, where weights are copied to. */
@@ -87,9 +117,16 @@ static void keep(tc_hw *hw, tc_hw_op **list, size_t *n, size_t *cap, const tc_hw
 
 /* ---- what it costs ---- */
 
+enum { MOST_AHEAD = 3 }; /* of BLOCKDEP */
+
+/* Commands and waits of an operation more, which the cost model does not know. */
+static const double setup = 100;
+
 typedef struct listing {
     const tc_npu_op *op;
     size_t n, at;
+    const tc_npu_machine *placed;  /* operations have addresses; NULL: they do not */
+    const tc_npu_op *before; /* the last kernel */
 } listing;
 
 static bool next_op(void *user, tc_npu_op *out)
@@ -97,21 +134,26 @@ static bool next_op(void *user, tc_npu_op *out)
     listing *l = user;
     if (l->at == l->n)
         return false;
-    *out = l->op[l->at];
+    const tc_npu_op *op = &l->op[l->at];
+    *out = *op;
     out->number = l->at++;
+    if (!ti_npu_is_kernel(op->kind))
+        return true;
+    out->blockdep = l->placed ? ti_npu_blockdep(l->placed, l->before, op) : MOST_AHEAD;
+    l->before = op;
     return true;
 }
 
-static void price(const tc_hw *hw, tc_arena *arena, const tc_npu_op *op, size_t n,
+static void price(const tc_hw *hw, tc_arena *arena, const tc_npu_op *op, size_t n, bool placed,
                   tc_npu_stream_cost *out)
 {
-    listing l = {op, n, 0};
+    listing l = {.op = op, .n = n, .placed = placed ? hw->machine : NULL};
     ti_npu_cost_ops(arena, hw->machine, hw->options->system, true, next_op, &l, out);
 }
 
 void ti_hw_price(const tc_hw *hw, tc_arena *arena, tc_npu_stream_cost *out)
 {
-    price(hw, arena, hw->list.op, hw->list.n, out);
+    price(hw, arena, hw->list.op, hw->list.n, true, out);
 }
 
 /* The operation as the cost model sees it before weights are packed. */
@@ -123,9 +165,6 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
 }
-
-/* Commands and waits of an operation more, which the cost model does not know. */
-static const double setup = 100;
 
 void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out)
 {
@@ -166,10 +205,10 @@ double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
     hw->memo = part.memo;
     tc_npu_op *list = tc_new_n(hw->arena, tc_npu_op, part.n_op + 1);
     for (size_t i = 0; i < part.n_op; i++)
-        list[i] = part.op[i].weight ? priced(hw, &part.op[i], stages(hw)) : part.op[i].op;
+        list[i] = part.op[i].weight ? priced(hw, &part.op[i], ti_hw_stages(hw)) : part.op[i].op;
     tc_npu_stream_cost cost;
-    price(hw, hw->arena, list, part.n_op, &cost);
-    double cycles = part.refused ? INFINITY : cost.total.cycles;
+    price(hw, hw->arena, list, part.n_op, false, &cost);
+    double cycles = part.refused ? INFINITY : cost.total.cycles + setup * (double)part.n_op;
     ti_arena_rewind(hw->arena, mark);
     return cycles;
 }
@@ -214,11 +253,6 @@ typedef struct search {
     int64_t kept_most; /* the same of the best so far */
     path *kept;
 } search;
-
-static tc_str key_of(const int16_t *const *weight)
-{
-    return (tc_str){(const char *)weight, sizeof *weight};
-}
 
 static void count_readers(search *s)
 {
@@ -388,8 +422,14 @@ static double cheapest(search *s, int64_t most, int *which)
     return end->cycles[*which];
 }
 
-/* A byte more of SRAM must save so many cycles, and all of them so much of the program's. */
-static const double cycles_of_a_byte = 0.33, worth_it = 0.98;
+double ti_hw_price_of_bytes(int64_t bytes)
+{
+    static const double cycles_of_a_byte = 0.33;
+    return cycles_of_a_byte * (double)bytes;
+}
+
+/* All bytes more must save so much of the program's cycles. */
+static const double worth_it = 0.98;
 
 /* Bytes that weights may have next to values: in a memory for nothing else all that it has left, in
  * others a few, which are much to a small program. */
@@ -428,7 +468,7 @@ static int64_t bytes_that_pay(search *s, int64_t values, int64_t room, bool apar
     for (int64_t more = apart ? FEWEST : room / TRIES; more > 0 && more <= room;
          more += apart ? more : room / TRIES) {
         double cycles = cheapest(s, values + more, &which),
-               price = cycles + cycles_of_a_byte * (double)more;
+               price = cycles + ti_hw_price_of_bytes(more);
         if (cycles > enough || price >= least)
             continue;
         swap_kept(s);
@@ -491,7 +531,7 @@ static void cut(tc_hw *hw)
 
 void ti_hw_slices(tc_hw *hw)
 {
-    if (!stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
+    if (!ti_hw_stages(hw) || !hw->n_op || hw->n_label) /* nor across branches */
         return;
     ti_hw_live(hw);
     int64_t most;

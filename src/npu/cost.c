@@ -270,7 +270,6 @@ static void kernel(stream *s, const tc_npu_op *op)
     s->open = true;
     s->first = *op;
     set_job(s->m, s->s, op, &s->job);
-    s->job.ahead = s->job.ahead || s->line.made;
 }
 
 /* Copies of constants are part of the kernel that follows; others are operations. */

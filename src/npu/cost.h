@@ -86,9 +86,8 @@ const char *ti_npu_cost_stream(tc_arena *arena, const tc_npu_program *program,
                                const tc_npu_system *system, tc_npu_stream_cost *out);
 
 /* The same of operations that the caller decodes, or generates; `next` gives one after the other,
- * and false at the end.  Of operations without waits (made: by a list that has none yet) a copy
- * waits for whoever uses its bytes, a kernel for the copies of its weights, and inputs from outside
- * are asked for ahead. */
+ * and false at the end; BLOCKDEP is as they say.  Of operations without waits (made: by a list that has
+ * none yet) a copy waits for whoever uses its bytes, a kernel for the copies of its weights. */
 typedef bool tc_npu_next(void *user, tc_npu_op *op);
 void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_npu_system *system,
                      bool made, tc_npu_next *next, void *user, tc_npu_stream_cost *out);

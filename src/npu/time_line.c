@@ -208,12 +208,12 @@ void ti_line_dma(tc_npu_line *l, const tc_npu_op *op)
     size_t most = (size_t)l->m->max_dmas;
     if (l->n_dma >= most) /* its registers have room when an earlier one has ended */
         l->now = ti_most(l->now, l->dma[(l->n_dma - most) % LINE_DMAS].end);
-    double bytes = (double)d->bytes * (double)d->rows * (double)d->planes,
-           rate = ti_npu_copy_rate(l->m, s, from), begin = ti_most(l->now, l->copied);
-    if (l->made && !d->dst_internal)
+    if (l->made && !d->dst_internal) /* a wait for the kernel that uses its bytes stops all that follows */
         for (size_t i = 0; i < LINE_KERNELS && i < l->n_kernel; i++)
             if (touches(&l->kernel[i].op, d->dst_region, range_of(d->dst, d->bytes)))
-                begin = ti_most(begin, l->kernel[i].end);
+                l->now = ti_most(l->now, l->kernel[i].end);
+    double bytes = (double)d->bytes * (double)d->rows * (double)d->planes,
+           rate = ti_npu_copy_rate(l->m, s, from), begin = ti_most(l->now, l->copied);
     l->copied = begin + bytes / rate;
     l->copying = from;
     struct tc_line_dma *now = &l->dma[l->n_dma++ % LINE_DMAS];

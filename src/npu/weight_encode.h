@@ -45,6 +45,8 @@ typedef struct tc_npu_weight_size {
     size_t values, standard, fixed;
 } tc_npu_weight_size;
 
+/* Bytes a weight of the standard form, without its padding. */
+double ti_npu_weights_density(const tc_npu_weight_census *census);
 tc_npu_weight_size ti_npu_weights_size(const tc_npu_machine *machine, const tc_npu_op *op,
                                        const tc_npu_weight_census *census);
 

@@ -168,12 +168,6 @@ def pads():
     yield Claim("a tap of padding", [x == zero], (x - zero) * w == 0)
 
 
-def padding_adds_nothing():
-    x, w, more = z3.BitVecs("x w more", 32)
-    yield Claim("a weight that is its zero point", [w == more], x * (w - more) == 0)
-    yield Claim("a weight of 0 without one", [w == 0], x * w == 0)
-
-
 # ---- shifts of a machine that rounds half up or to zero ----
 
 
@@ -312,5 +306,4 @@ LEMMAS = [
     Lemma("leaky factors", "src/codegen/fold_leaky.c", "max(x f, x g) = x < 0 ? x g : x f", "all 65,536 codes; pairs of factors, on U55 and U85", "exhaustive", "leaky"),
     Lemma("codes of one value", "src/codegen/fold_codes.c", "a function of one int8 value is its 256 results", "all 256 codes; chains of operators, on U55 and U85",
           "exhaustive", "codes"),
-    Lemma("channels added", "src/codegen/fold_channels.c (padded)", "weights that are their zero point add 0 to every sum", "32 bits", "z3", padding_adds_nothing),
 ]

@@ -131,7 +131,8 @@ static void late_weights(void)
     free(t);
 }
 
-/* Weights come ahead only where values leave bytes idle: what is written over its operand needs none. */
+/* With --optimise Size weights come ahead only where values leave bytes idle: what is written over its
+ * operand needs none. */
 static void idle_bytes(void)
 {
     text *t = begin("%0: i8[1,20,20,32]", 1);
@@ -145,8 +146,8 @@ static void idle_bytes(void)
     static const char *const on[] = {"ethos-u55-128", "ethos-u55-256", "ethos-u65-512"};
     for (size_t i = 0; i < TC_COUNT(on); i++) {
         tc_ctx *ctx = tc_ctx_new();
-        made here = make(ctx, t, on[i], "Sram_Only", (tc_codegen_options){0}),
-             far = make(ctx, t, on[i], "Shared_Sram", (tc_codegen_options){0});
+        made here = make(ctx, t, on[i], "Sram_Only", (tc_codegen_options){.size = true}),
+             far = make(ctx, t, on[i], "Shared_Sram", (tc_codegen_options){.size = true});
         CHECK_ROW(on[i], here.equal && far.equal);
         CHECK_ROW(on[i], far.r.program.scratch <= here.r.program.scratch);
         tc_ctx_free(ctx);

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 """Quantized TensorFlow Lite operators on Ethos-U, one a file: integers beside the runtimes', cycles beside Vela's.
 
-    tflite_ops.py TOSAC FOLDER [--on MACHINE,...] [--only WORD,...] [--with "further words for compile"] [--list]
+    tflite_ops.py TOSAC FOLDER [--on MACHINE,...] [--only WORD,...] [--with "further words for compile"] [--list] [--prices]
 
-FOLDER keeps the files, the runtimes' answers and Vela's cycles, so that only tosac runs again.  An operator is equal where every integer is TensorFlow
+FOLDER keeps the files, the runtimes' answers and Vela's streams, so that only tosac runs again.  Cycles of both streams are the timing model's.  --prices: nothing is run.  An operator is equal where every integer is TensorFlow
 Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, expensive (above 1.02 of Vela's cycles where Vela
 leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where one is wrong or refused.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
 """
 import argparse
 import collections
-import csv
 import glob
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -278,18 +279,26 @@ def answers(model):
 
 
 def vela(model, machine):
-    """Vela's cycles and how many operators it leaves to the CPU; None where it makes nothing."""
+    """Vela's stream of the file; None where it makes none, or leaves operators to the CPU."""
     kept = f"{model[:-7]}.{machine}.vela"
     if not os.path.exists(kept):
         with tempfile.TemporaryDirectory() as t:
             done = subprocess.run(["vela", model, *npu_vela.options(machine), "--output-dir", t], capture_output=True, text=True)
-            table = glob.glob(os.path.join(t, "*_summary_*.csv"))
-            row = list(csv.DictReader(open(table[0])))[0] if table else None
-        cpu = re.search(r"CPU operators = (\d+)", done.stdout + done.stderr)
-        with open(kept, "w") as f:
-            f.write(f"{float(row['cycles_total'])} {cpu.group(1) if cpu else 0}" if row else "")
-    words = open(kept).read().split()
-    return (float(words[0]), int(words[1])) if words else None
+            made = glob.glob(os.path.join(t, "*_vela.tflite"))
+            cpu = re.search(r"CPU operators = (\d+)", done.stdout + done.stderr)
+            stream = open(made[0], "rb").read() if made and not (cpu and int(cpu[1])) else b""
+        with open(kept, "wb") as f:
+            f.write(stream)
+    return kept if os.path.getsize(kept) else None
+
+
+def priced(a, program, machine):
+    """Cycles of a stream by the timing model, and how many operators are left to the CPU."""
+    system = ",".join(npu_vela.SYSTEM[machine.split("-")[1]])
+    with tempfile.TemporaryDirectory() as t:
+        shutil.copy(program, os.path.join(t, "m" + (".tflite" if program.endswith(".vela") else ".pte")))
+        done = subprocess.run([a.tosac, "profile", *glob.glob(t + "/m*"), "--system", system, "--json"], capture_output=True, text=True)
+    return json.loads(done.stdout).get("cycles") if done.returncode == 0 else None
 
 
 def runs(a, program, wanted, folder):
@@ -311,12 +320,12 @@ def runs(a, program, wanted, folder):
     return off
 
 
-def vela_is_off(model, machine, wanted, a):
+def vela_is_off(stream, wanted, a):
     """In how many integers Vela's own program differs from all answers."""
     with tempfile.TemporaryDirectory() as t:
-        subprocess.run(["vela", model, *npu_vela.options(machine), "--output-dir", t], capture_output=True)
-        made = glob.glob(os.path.join(t, "*_vela.tflite"))
-        off = runs(a, made[0], wanted, t) if made and wanted else {}
+        made = os.path.join(t, "m_vela.tflite")
+        shutil.copy(stream, made)
+        off = runs(a, made, wanted, t) if wanted else {}
         return min(off.values()) if isinstance(off, collections.Counter) else 0
 
 
@@ -329,17 +338,17 @@ def try_one(model, machine, wanted, a):
             if not wanted:
                 return "foreign", "refused, and no runtime takes it"
             return "refused", next((x for x in said.splitlines() if "error" in x), said[-200:]).split("error: ")[-1]
-        cost = re.search(r"(\d+) cycles", said)
         left = re.search(r"(\d+) on the CPU", said)
         off = runs(a, out, wanted, t) if wanted else {}
         if isinstance(off, str) or (wanted and min(off.values())):
             return "wrong", off if isinstance(off, str) else f"{min(off.values())} integers differ"
-        own, other = float(cost.group(1)) if cost else 0, vela(model, machine)
-        words = f"{own:.0f} cycles" + (f", {left.group(1)} on the CPU" if left and left.group(1) != "0" else "") + ("" if wanted else ", no runtime takes it") + (", as LiteRT, not as Micro" if off.get("micro") else "")
+        own, theirs = priced(a, out, machine) or 0, vela(model, machine)
+        words = f"{own:.0f} cycles" + (f", {left.group(1)} on the CPU" if left and left.group(1) != "0" else "") + ("" if wanted or a.prices else ", no runtime takes it") + (", as LiteRT, not as Micro" if off.get("micro") else "")
+        other = theirs and priced(a, theirs, machine)
         if other:
-            words += f"; Vela {other[0]:.0f}" + (f", {other[1]} on the CPU" if other[1] else f": {own / other[0]:.2f}" if other[0] else "")
-            if not other[1] and other[0] and own > EXPENSIVE * other[0]:
-                wrong = vela_is_off(model, machine, wanted, a)
+            words += f"; Vela {other:.0f}: {own / other:.2f}"
+            if own > EXPENSIVE * other:
+                wrong = vela_is_off(theirs, wanted, a)
                 return ("equal", words + f", but Vela's differs in {wrong} integers") if wrong else ("expensive", words)
         return "equal", words
 
@@ -348,6 +357,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("tosac"), ap.add_argument("folder"), ap.add_argument("--on", default="ethos-u55-128,ethos-u55-256,ethos-u65-256,ethos-u85-256")
     ap.add_argument("--only", default=""), ap.add_argument("--with", dest="more", default=""), ap.add_argument("--list", action="store_true", help="say the equal ones too")
+    ap.add_argument("--prices", action="store_true")
     a = ap.parse_args()
     os.makedirs(a.folder, exist_ok=True)
     total = collections.defaultdict(collections.Counter)
@@ -357,7 +367,7 @@ def main():
         model = os.path.join(a.folder, name + ".tflite")
         if not os.path.exists(model):
             write(model, code, inputs, outputs, options, version, inside=inside[0] if inside else ())
-        wanted = answers(model)
+        wanted = {} if a.prices else answers(model)
         for machine in a.on.split(","):
             verdict, words = try_one(model, machine, wanted, a)
             total[machine][verdict] += 1
