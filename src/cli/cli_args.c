@@ -164,7 +164,7 @@ static tc_status store(cli *c, const cli_option *option, const char *value, char
     return TC_OK;
 }
 
-/* Options of 0.1 and others that one may look for, and what to write; NULL: nothing does. */
+/* Options of 0.1, and what replaces them; NULL: nothing does. */
 static const struct {
     const char *was, *is;
 } renamed[] = {
@@ -182,7 +182,6 @@ static const struct {
     {"--budget", "--goal time=TIME"},
     {"--dump-after", "--dump-dir DIR"},
     {"--kernels", "--reference"},
-    {"--rate", "-q int8-0.3dB"},
 };
 
 /* Reports what an option of 0.1 has become; false: it is not one. */

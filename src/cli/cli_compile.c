@@ -108,7 +108,7 @@ static tc_status write_report(cli *c, const compile_options *o, const tc_model *
     r.model = model;
     r.compiled = compiled;
     r.samples = data;
-    r.config = cli_settings(o->asked.config, &o->asked.real);
+    r.config = cli_settings(o->asked.config, &o->asked.real, o->asked.rate);
     r.labels = data ? o->labels : NULL;
     return cli_write_report(c, &r, &o->asked.calib, o->report);
 }

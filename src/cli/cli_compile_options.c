@@ -16,13 +16,16 @@ static void read_optimise(const char *text, tc_compile_ethosu *out)
     out->optimise = rest ? cli_format("%.*s", (int)rest, text) : NULL;
 }
 
-const char *cli_settings(const char *config, const cli_texts *real)
+const char *cli_settings(const char *config, const cli_texts *real, const char *rate)
 {
     cli_texts names = {0};
     for (size_t i = 0; i < real->n; i++)
         cli_add_names(&names, real->v[i]);
     for (size_t i = 0; i < names.n; i++)
         config = cli_format("%s,float=%s", config ? config : "int8", names.v[i]);
+    if (rate)
+        config = cli_format("%s,rate=%s%s", config ? config : "int8", rate,
+                            cli_ends(rate, "dB") ? "" : "dB");
     return config;
 }
 
@@ -34,7 +37,7 @@ tc_compile_options cli_asked_options(const cli_asked *asked, tc_dataset *data)
         cli_add_names(&cpu, asked->cpu.v[i]);
     r.target = asked->target;
     r.board = asked->board;
-    r.quant.config = cli_settings(asked->config, &asked->real);
+    r.quant.config = cli_settings(asked->config, &asked->real, asked->rate);
     r.quant.samples = data;
     r.cpu = cpu.v;
     r.n_cpu = cpu.n;

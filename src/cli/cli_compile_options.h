@@ -12,7 +12,7 @@
 typedef struct cli_asked {
     const char *target, *board, *config;
     cli_texts cpu, real;
-    const char *system, *optimise;
+    const char *system, *optimise, *rate;
     cli_texts calib;
 } cli_asked;
 
@@ -20,8 +20,13 @@ typedef struct cli_asked {
     "nodes, operators or modules left in float, comma-separated or given again; front-end: power spectra up to " \
     "their logarithms"
 
-/* The settings with what is left in float: "int8,float=front-end". */
-const char *cli_settings(const char *config, const cli_texts *real);
+#define CLI_RATE_HELP \
+    "Ethos-U: a step for each layer's weights, coarser where that costs little: fewer bytes, for at most so many " \
+    "dB (0.3dB)"
+
+/* The settings with what is left in float, and what coarser weights may lose:
+ * "int8,float=front-end,rate=0.3dB". */
+const char *cli_settings(const char *config, const cli_texts *real, const char *rate);
 
 /* Rows of their tables. */
 /* clang-format off */
@@ -36,7 +41,8 @@ const char *cli_settings(const char *config, const cli_texts *real);
     {"--quant", "-q", "CONFIG", CLI_TEXT, CLI_ASKED(record, config), CLI_QUANT_HELP}, \
     {"--cpu", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, cpu), \
      "names or operators that stay on the CPU, comma-separated or given again"}, \
-    {"--float", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, real), CLI_FLOAT_HELP}
+    {"--float", NULL, "NODES", CLI_TEXTS, CLI_ASKED(record, real), CLI_FLOAT_HELP}, \
+    {"--rate", NULL, "DB", CLI_TEXT, CLI_ASKED(record, rate), CLI_RATE_HELP}
 #define CLI_ROWS_ETHOSU(record) \
     {"--system", NULL, "NAME", CLI_TEXT, CLI_ASKED(record, system), \
      "Ethos-U: the system around it, [FILE:]CONFIG[,MODE] or MODE: clocks and memories, and what is in " \

@@ -11,7 +11,7 @@
 
 typedef struct quantize_options {
     cli_texts calib, merge, real;
-    const char *config, *target, *board, *output, *qparams, *report, *preprocess, *budget;
+    const char *config, *rate, *target, *board, *output, *qparams, *report, *preprocess, *budget;
     bool observe_only, keep_odd, all_samples, reset;
 } quantize_options;
 
@@ -176,7 +176,7 @@ static tc_status run_quantize(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(cli_try_output(c, o->report));
     if (o->board)
         CLI_TRY(cli_board_target(c, o->board, &o->target));
-    o->config = cli_settings(o->config, &o->real);
+    o->config = cli_settings(o->config, &o->real, o->rate);
     if (o->config)
         CLI_TRY(tc_config_open(c->ctx, o->config, &config));
     CLI_TRY(tc_model_open(c->ctx, path, NULL, &model));
@@ -205,6 +205,7 @@ static const cli_option options[] = {
      "observations of other runs; repeat for further files"},
     {"--quant", "-q", "CONFIG", CLI_TEXT, AT(config), CLI_QUANT_HELP},
     {"--float", NULL, "NODES", CLI_TEXTS, AT(real), CLI_FLOAT_HELP},
+    {"--rate", NULL, "DB", CLI_TEXT, AT(rate), CLI_RATE_HELP},
     {"--target", "-t", "TARGET", CLI_TEXT, AT(target),
      "the target to quantize for: compile then writes the same bytes as from MODEL "
      "(default: TOSA-1.0+INT)"},

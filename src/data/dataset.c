@@ -27,6 +27,14 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+static double real_of(uint64_t bits) { return (double)(bits >> 11) * 0x1p-52 - 1; }
+
+static void invent_f32(uint64_t seed, float *to, int64_t n)
+{
+    for (int64_t e = 0; e < n; e++)
+        to[e] = (float)real_of(mix(seed + (uint64_t)e));
+}
+
 /* Floats from -1 to 1; any code of a quantized type; integers 0 and 1, which are valid for most
  * indices. */
 static tc_status invent(void *from, size_t k, const tc_tensor *in)
@@ -34,13 +42,18 @@ static tc_status invent(void *from, size_t k, const tc_tensor *in)
     const invention *v = from;
     for (size_t i = 0; i < v->g->n_in; i++) {
         int64_t n = tc_type_count(in[i].type);
+        uint64_t seed = mix(mix(v->seed + k) + i);
         bool real = ti_is_float(in[i].type->dtype);
         const tc_quant *q = in[i].type->quant;
         int64_t least = q ? q->lo : 0, most = q ? q->hi : 1;
+        if (in[i].type->dtype == TC_f32) {
+            invent_f32(seed, in[i].data, n);
+            continue;
+        }
         for (int64_t e = 0; e < n; e++) {
-            uint64_t bits = mix(mix(mix(v->seed + k) + i) + (uint64_t)e);
+            uint64_t bits = mix(seed + (uint64_t)e);
             if (real)
-                ti_store_f64(in[i], e, (double)(bits >> 11) * 0x1p-52 - 1);
+                ti_store_f64(in[i], e, real_of(bits));
             else
                 ti_store_i64(in[i], e, least + (int64_t)(bits % (uint64_t)(most - least + 1)));
         }

@@ -243,3 +243,14 @@ tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which
     const char *name = *(const char *const *)((const char *)node->attr + field->at);
     return name ? ti_module_find(module, name) : NULL;
 }
+
+const tc_node *ti_reader_of_data(const tc_graph *g, const void *data, tc_op op, bool other)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        for (int i = 0; i < node->n_in && (node->op == op) != other; i++)
+            if (ti_is_const(g, node->in[i]) && g->val[node->in[i]]->data == data)
+                return node;
+    }
+    return NULL;
+}

@@ -363,7 +363,7 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
         return leave(a, node->out[0], node->loc);
     tc_val *in = tc_new_n(&rw->ctx->arena, tc_val, (size_t)node->n_in);
     bool quantizes = ti_dataflow_quantizes(f, node), moves = ti_role_moves(node);
-    tc_val first = node->n_out ? node->out[0] : TC_NONE;
+    tc_val first = node->n_out ? node->out[0] : TC_NONE, tied = TC_NONE;
     if (!quantizes)
         TC_TRY(copy_real(a, node, in));
     else if (!moves)
@@ -371,6 +371,11 @@ static tc_status take_node(tc_rewrite *rw, const tc_node *node, bool *done)
     else {
         bool typed = a->domains->of[first] >= 0;
         if (typed)
+            TC_TRY(ti_apply_tied(a, node, &tied));
+        if (tied) {
+            rw->to->val[tied]->name = rw->from->val[first]->name;
+            a->typed[first] = tied;
+        } else if (typed)
             TC_TRY(copy_moved(a, node, in));
         bool real = !typed;
         for (int i = 0; i < node->n_out; i++)

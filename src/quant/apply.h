@@ -41,4 +41,8 @@ TC_MUST_USE tc_status ti_apply_own(tc_apply *a, tc_val v, tc_setting setting, co
 /* Such a value as operand i of a quantized node: weights, bias, or an ordinary value. */
 TC_MUST_USE tc_status ti_apply_fixed_operand(tc_apply *a, const tc_node *node, int i, tc_val *out);
 
+/* tied_table.c: the rows of an embedding whose table is a layer's weights too, in their domain; or
+ * none, where they are no such rows. */
+TC_MUST_USE tc_status ti_apply_tied(tc_apply *a, const tc_node *node, tc_val *out);
+
 #endif

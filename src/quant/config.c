@@ -92,12 +92,17 @@ static bool stepped(const char *name, double *out)
            *out >= 1 && *out <= TC_MOST_STEP;
 }
 
+bool ti_config_loss(const char *text, double *out)
+{
+    size_t n = strlen(text);
+    return n > 2 && ti_text_ends(text, "dB") && ti_text_to_f64((tc_str){text, n - 2}, out) &&
+           *out > 0 && *out <= 20;
+}
+
 /* The DB of "int8-DBdB". */
 static bool lossy(const char *name, double *out)
 {
-    size_t n = strlen(name), skip = strlen("int8-");
-    return n > skip + 2 && ti_text_starts(name, "int8-") && ti_text_ends(name, "dB") &&
-           ti_text_to_f64((tc_str){name + skip, n - skip - 2}, out) && *out > 0 && *out <= 20;
+    return ti_text_starts(name, "int8-") && ti_config_loss(name + strlen("int8-"), out);
 }
 
 static const struct {

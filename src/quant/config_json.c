@@ -424,15 +424,6 @@ static tc_status read_file(tc_ctx *ctx, const char *path, tc_config *out)
     return ti_config_from_json(ctx, path, bytes, out);
 }
 
-/* "int8,float=front-end,float=conv": what is left in float, after the settings. */
-static const char *without_float(tc_ctx *ctx, const char *text, const char **rest)
-{
-    static const char word[] = ",float=";
-    const char *at = text ? strstr(text, word) : NULL;
-    *rest = at ? at + sizeof word - 1 : NULL;
-    return at ? ti_text_format(&ctx->arena, "%.*s", (int)(at - text), text) : text;
-}
-
 static tc_status read_settings(tc_ctx *ctx, const char *text, tc_config *out)
 {
     if (ti_config_preset(text ? text : "int8", out))
@@ -446,16 +437,54 @@ static tc_status read_settings(tc_ctx *ctx, const char *text, tc_config *out)
     return status;
 }
 
+/* ---- what follows the settings ---- */
+
+static tc_status leave_float(tc_ctx *ctx, tc_config *config, const char *name)
+{
+    if (!*name)
+        return ti_usage(ctx, "a name is missing after 'float='");
+    ti_config_leave_float(ctx, config, name);
+    return TC_OK;
+}
+
+static tc_status allow_loss(tc_ctx *ctx, tc_config *config, const char *loss)
+{
+    return ti_config_loss(loss, &config->rate.db)
+               ? TC_OK
+               : ti_usage(ctx, "'rate=%s': what coarser weights may lose is more than 0 and at "
+                               "most 20 dB, as 'rate=0.3dB'", loss);
+}
+
+/* "int8,float=front-end,float=conv,rate=0.3dB" */
+static const struct {
+    const char *word;
+    tc_status (*take)(tc_ctx *ctx, tc_config *config, const char *value);
+} additions[] = {{",float=", leave_float}, {",rate=", allow_loss}};
+
+/* The text up to its first addition, which *at begins with, *kind of the table; NULL: there is none. */
+static const char *before_additions(tc_ctx *ctx, const char *text, const char **at, size_t *kind)
+{
+    *at = NULL;
+    for (size_t i = 0; text && i < TC_COUNT(additions); i++) {
+        const char *one = strstr(text, additions[i].word);
+        if (one && (!*at || one < *at)) {
+            *at = one;
+            *kind = i;
+        }
+    }
+    return *at ? ti_text_format(&ctx->arena, "%.*s", (int)(*at - text), text) : text;
+}
+
 tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out)
 {
-    const char *rest;
-    text = without_float(ctx, text, &rest);
+    const char *at;
+    size_t kind = 0;
+    text = before_additions(ctx, text, &at, &kind);
     TC_TRY(read_settings(ctx, text && *text ? text : NULL, out));
-    while (rest) {
-        const char *name = without_float(ctx, rest, &rest);
-        if (!*name)
-            return ti_usage(ctx, "a name is missing after 'float='");
-        ti_config_leave_float(ctx, out, name);
+    while (at) {
+        size_t now = kind;
+        const char *value = at + strlen(additions[now].word);
+        TC_TRY(additions[now].take(ctx, out, before_additions(ctx, value, &at, &kind)));
     }
     return TC_OK;
 }

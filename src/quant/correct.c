@@ -35,7 +35,8 @@ typedef struct correction {
 
 /* ---- layers ---- */
 
-/* Rows that gain, and that have no other reader. */
+/* Rows that gain, and that have no other reader: what a table of embeddings holds as well is stored
+ * once. */
 static void may_round(const correction *c, tc_layer *l, const uint32_t *readers)
 {
     tc_level level;
@@ -48,6 +49,8 @@ static void may_round(const correction *c, tc_layer *l, const uint32_t *readers)
         ti_config_scheme(c->how->config, real->loc, g->val[real->out[0]]->name, &level).weight;
     l->rounds = c->how->longest && readers[codes] == 1 && w.data && w.type->dtype == TC_f32 &&
                 q->axis <= 0 &&
+                !ti_reader_of_data(c->typed, ti_tensor_of(c->typed, codes).data, TC_OP_embedding,
+                                   false) &&
                 !ti_weights_are_known(c->how->config, ti_tensor_of(c->typed, codes).data);
 }
 

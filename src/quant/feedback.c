@@ -33,9 +33,10 @@ enum {
     CHUNK_BYTES = 6 << 20 /* of windows at a time, unless threads need more */
 };
 /* Of the mean of H's diagonal: weights without gradient stay.  Few codes are moved far by what the
- * samples have in common by chance, and so are coarser steps: 4 bits' are those of 8 times 127 / 7,
- * and between the two the logarithm grows evenly.  Steps by group are damped by SHRINK instead. */
-static const double RIDGE = 0.01, RIDGE_FEW = 1, RIDGE_GROWS = 1.589; /* log 100 / log (127 / 7) */
+ * samples have in common by chance, and so are coarser steps; those have to keep the layer's function
+ * alone, since layers whose steps are fine make up for the rest.  Steps by group are damped by SHRINK
+ * instead. */
+static const double RIDGE = 0.01, RIDGE_FEW = 1, RIDGE_COARSE = 8;
 
 static const float SHRINK = 0.4F; /* damping of H off its diagonal, for steps by group */
 
@@ -294,8 +295,9 @@ static void add_ridge(const solving *v, sums of, int64_t group)
     int64_t k = v->f->shape->k;
     const tc_setting *setting = v->f->setting;
     bool few = ti_setting_few_codes(setting) && !setting->group;
-    double mean = 0, ridge = RIDGE * ti_exp2(RIDGE_GROWS * ti_log2(ti_setting_step(setting)));
-    ridge = few ? RIDGE_FEW : fmin(RIDGE_FEW, ridge);
+    double mean = 0, ridge = few                             ? RIDGE_FEW
+                             : ti_setting_step(setting) > 1 ? RIDGE_COARSE
+                                                            : RIDGE;
     for (int64_t i = 0; i < k; i++)
         mean += (double)of.h[i * k + i] / (double)k;
     for (int64_t i = 0; i < k; i++) {

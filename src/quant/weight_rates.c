@@ -13,8 +13,10 @@
  * the step with the least price in all; the prices from 0 up are the curve.  A layer that many
  * outputs hear keeps fine steps, one with many weights takes coarse ones.
  *
- * A loss in dB is then measured: the program is made from two thirds of the samples, with steps and
- * without, and compared on the others. */
+ * Layers may add up to more or less than each by itself: the real program with all weights on the
+ * chosen steps says how much, on samples that they were not rounded with.  Whole typed programs
+ * would not: the roundings of activations differ wherever weights do, and a few samples see more of
+ * that than of steps. */
 #include "weight_rates.h"
 
 #include <math.h>
@@ -49,6 +51,7 @@ struct tc_rates {
     tc_bytes_cycles all; /* without steps */
     double noise;        /* of the typed program, without steps */
     double more;         /* noise foreseen with the last choice, beyond that */
+    double together;     /* what all layers make, as a part of their sum */
     bool found;
 };
 
@@ -72,6 +75,11 @@ static double noise_at(const layer *l, size_t k)
     return l->error[PROBE] > 0 ? l->noise * l->error[k] / l->error[PROBE] : 0;
 }
 
+static double more_at(const tc_rates *r, const layer *l, size_t k)
+{
+    return r->together * (noise_at(l, k) - noise_at(l, 0));
+}
+
 /* What one price, of noise in bytes or cycles, makes of all layers. */
 static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
 {
@@ -82,7 +90,7 @@ static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
         l->step = 0;
         for (size_t k = 0; k < STEPS; k++) {
             double price = cycles ? l->price[k].cycles : l->price[k].bytes;
-            price += of_noise * (noise_at(l, k) - noise_at(l, 0));
+            price += of_noise * more_at(r, l, k);
             if (price < least) {
                 least = price;
                 l->step = k;
@@ -90,7 +98,7 @@ static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
         }
         at.bytes += l->price[l->step].bytes - l->price[0].bytes;
         at.cycles += l->price[l->step].cycles - l->price[0].cycles;
-        at.noise += noise_at(l, l->step) - noise_at(l, 0);
+        at.noise += more_at(r, l, l->step);
     }
     return at;
 }
@@ -184,6 +192,13 @@ static tc_config stepped(tc_ctx *ctx, const tc_rates *r, const tc_config *config
 
 /* ---- layers ---- */
 
+/* A typed program, and its products. */
+typedef struct made {
+    tc_module *typed;
+    tc_pair *pair;
+    size_t n;
+} made;
+
 typedef struct survey {
     tc_ctx *ctx;
     tc_module *real;
@@ -192,6 +207,7 @@ typedef struct survey {
     tc_rates *out;
     tc_pair *pair;
     size_t n_pair, *of; /* by pair: its layer; SIZE_MAX: none */
+    made fine;          /* without steps, of the samples that are not kept back */
 } survey;
 
 static tc_status apply(const survey *s, const tc_config *config, tc_module **typed)
@@ -333,20 +349,15 @@ static tc_status find_prices(survey *s)
 
 /* ---- noise ---- */
 
-/* A typed program, and its products. */
-typedef struct made {
-    tc_module *typed;
-    tc_pair *pair;
-    size_t n;
-} made;
-
-/* The real program with one layer's weights as `coarse` has them.  Its bias moves as far as from
- * `fine` to `coarse`: in both it makes up for what comes before the layer, too. */
+/* The real program with some weights as `coarse` has them.  Their biases move as far as from s->fine
+ * to `coarse`: in both they make up for what comes before the layer, too. */
 typedef struct hybrid {
     const survey *s;
-    const made *fine, *coarse;
-    size_t which;
+    const made *coarse;
+    size_t which; /* of the layers, or ALL, or STEPPED: those with chosen steps */
 } hybrid;
+
+static const size_t ALL = SIZE_MAX - 1, STEPPED = SIZE_MAX - 2;
 
 /* Adds times the bias of a product. */
 static void add_bias(const tc_graph *g, const tc_node *node, float by, float *to)
@@ -360,15 +371,22 @@ static void add_bias(const tc_graph *g, const tc_node *node, float by, float *to
     }
 }
 
+static bool takes(const hybrid *h, size_t pair)
+{
+    size_t of = h->s->of[pair];
+    return of != SIZE_MAX && (of == h->which || h->which == ALL ||
+                              (h->which == STEPPED && h->s->out->layer[of].step));
+}
+
 static tc_status take_layer(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const hybrid *h = rw->user;
     size_t i = 0;
-    while (i < h->s->n_pair && (h->s->of[i] != h->which || h->coarse->pair[i].real != node))
+    while (i < h->s->n_pair && (!takes(h, i) || h->coarse->pair[i].real != node))
         i++;
     if (i == h->s->n_pair)
         return TC_OK;
-    const tc_node *fine = h->fine->pair[i].typed, *coarse = h->coarse->pair[i].typed;
+    const tc_node *fine = h->s->fine.pair[i].typed, *coarse = h->coarse->pair[i].typed;
     const tc_graph *from = ti_main(h->coarse->typed);
     tc_build b = ti_build_instead(rw, node);
     tc_val in[3] = {ti_rewrite_in(rw, node, 0)};
@@ -380,7 +398,7 @@ static tc_status take_layer(tc_rewrite *rw, const tc_node *node, bool *done)
         memset(bias.data, 0, tc_type_bytes(bias.type));
         add_bias(rw->from, node, 1, bias.data);
         add_bias(from, coarse, 1, bias.data);
-        add_bias(ti_main(h->fine->typed), fine, -1, bias.data);
+        add_bias(ti_main(h->s->fine.typed), fine, -1, bias.data);
         in[2] = ti_b_const(&b, bias, NULL);
     }
     return ti_b_again(&b, in, in[2] ? 3 : 2, done);
@@ -392,17 +410,23 @@ static double noise_of(const tc_measured *m)
     return isfinite(noise) ? noise : 1;
 }
 
-static tc_status measure_layer(const survey *s, tc_yardstick *yard, const made *fine,
-                               const made *coarse, size_t which)
+/* Noise with the weights of some layers (hybrid.which) as `coarse` has them. */
+static tc_status measure_weights(const survey *s, tc_yardstick *yard, const made *coarse,
+                                 size_t which, double *noise)
 {
     static tc_rewriter *const rewriters[] = {take_layer};
-    hybrid h = {s, fine, coarse, which};
-    tc_module *mixed = ti_module_copy(s->real);
+    tc_attempt attempt;
     tc_measured m;
-    TC_TRY(ti_rewrite_graph(ti_main(mixed), rewriters, TC_COUNT(rewriters), &h));
-    TC_TRY(ti_yardstick_measure(s->ctx, yard, mixed, &m));
-    s->out->layer[which].noise = noise_of(&m);
-    return TC_OK;
+    hybrid h = {s, coarse, which};
+    ti_attempt_begin(s->ctx, &attempt);
+    tc_module *mixed = ti_module_copy(s->real);
+    tc_status status = ti_rewrite_graph(ti_main(mixed), rewriters, TC_COUNT(rewriters), &h);
+    if (status == TC_OK)
+        status = ti_yardstick_measure(s->ctx, yard, mixed, &m);
+    if (status == TC_OK)
+        *noise = noise_of(&m);
+    ti_attempt_end(s->ctx, &attempt);
+    return status;
 }
 
 /* The typed program with these settings, made from some of the samples. */
@@ -425,32 +449,62 @@ static tc_status make_pairs(const survey *s, size_t k, const tc_samples *learned
     return pairs_of(s, out->typed, &out->pair, &out->n);
 }
 
+/* What all layers make, or (k STEPS) those with chosen steps, beside the sum of what each makes. */
+static tc_status weigh_together(survey *s, tc_yardstick *yard, const made *coarse, size_t k)
+{
+    tc_rates *r = s->out;
+    double sum = 0, all;
+    if (coarse->n != s->n_pair)
+        return TC_OK;
+    for (size_t i = 0; i < r->n; i++) {
+        size_t step = k < STEPS ? k : r->layer[i].step;
+        sum += step ? noise_at(&r->layer[i], step) : 0;
+    }
+    TC_TRY(measure_weights(s, yard, coarse, k < STEPS ? ALL : STEPPED, &all));
+    if (sum > 0 && all > 0)
+        r->together = all / sum;
+    return TC_OK;
+}
+
+static tc_status all_of(const survey *s, const tc_samples *samples, tc_yardstick *yard)
+{
+    return ti_yardstick_make(s->ctx, s->real, samples, s->domains, samples->n, 0, yard);
+}
+
+/* Without steps, on all samples: those that it has learned from are a little better than new ones,
+ * but a third of them says too little of what one in twenty makes. */
+static tc_status find_base(survey *s)
+{
+    tc_yardstick yard;
+    tc_measured m;
+    TC_TRY(all_of(s, &s->request->samples, &yard));
+    tc_status status = ti_yardstick_measure(s->ctx, &yard, s->fine.typed, &m);
+    ti_yardstick_end(&yard);
+    s->out->noise = noise_of(&m);
+    return status;
+}
+
 /* Of every layer at the probe's step, and of the program without steps. */
 static tc_status find_noise(survey *s, const tc_samples *learned, const tc_samples *held)
 {
     tc_rates *r = s->out;
-    made fine, coarse;
-    tc_yardstick yard;
-    tc_measured m;
-    TC_TRY(make_pairs(s, 0, learned, &fine));
-    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, held->n, 0, &yard));
-    TC_TRY(ti_yardstick_measure(s->ctx, &yard, fine.typed, &m));
-    ti_yardstick_end(&yard);
-    r->noise = noise_of(&m);
+    made coarse;
+    tc_yardstick yard, some;
+    TC_TRY(make_pairs(s, 0, learned, &s->fine));
+    TC_TRY(find_base(s));
+    TC_TRY(all_of(s, held, &yard));
     TC_TRY(make_pairs(s, PROBE, learned, &coarse));
-    if (fine.n != s->n_pair || coarse.n != s->n_pair)
+    if (s->fine.n != s->n_pair || coarse.n != s->n_pair)
         r->n = 0; /* programs that differ in more than codes */
     double each = ti_quant_work(ti_main(s->real)) * (double)(r->n + 1),
            fit = fmax(2, fmin((double)held->n, WORK / fmax(1, each)));
-    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, (size_t)fit, 0, &yard));
+    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, (size_t)fit, 0, &some));
     for (size_t i = 0; i < r->n; i++) {
-        tc_attempt attempt;
         TC_TRY(ti_tell_progress(s->ctx, "steps of weights, noise", i, r->n));
-        ti_attempt_begin(s->ctx, &attempt);
-        tc_status status = measure_layer(s, &yard, &fine, &coarse, i);
-        ti_attempt_end(s->ctx, &attempt);
-        TC_TRY(status);
+        TC_TRY(measure_weights(s, &some, &coarse, i, &r->layer[i].noise));
     }
+    ti_yardstick_end(&some);
+    TC_TRY(weigh_together(s, &yard, &coarse, PROBE));
     ti_yardstick_end(&yard);
     return TC_OK;
 }
@@ -483,42 +537,29 @@ static tc_status fit_limit(survey *s, double limit, bool cycles)
     return TC_OK;
 }
 
-/* ---- the loss, measured ---- */
+/* ---- a loss ---- */
 
-static tc_status loss_at(survey *s, size_t k, const tc_samples *learned, tc_yardstick *yard,
-                         double *noise)
-{
-    tc_attempt attempt;
-    tc_module *typed;
-    tc_measured m;
-    ti_attempt_begin(s->ctx, &attempt);
-    tc_config config = stepped(s->ctx, s->out, s->request->config, k);
-    tc_status status = make(s, &config, learned, &typed);
-    if (status == TC_OK)
-        status = ti_yardstick_measure(s->ctx, yard, typed, &m);
-    if (status == TC_OK)
-        *noise = noise_of(&m);
-    ti_attempt_end(s->ctx, &attempt);
-    return status;
-}
-
-/* The coarsest steps that are foreseen to lose at most so many dB, and that do not lose more: each
- * rounding has some luck, so that finer steps are tried before none are taken. */
+/* The coarsest steps that are foreseen to lose at most so many dB; what is foreseen is corrected
+ * once by the weights that they make. */
 static tc_status fit_loss(survey *s, double db, const tc_samples *learned, const tc_samples *held)
 {
-    static const double shares[] = {1, 0.75, 0.5, 0.25, 0.1};
     tc_rates *r = s->out;
+    tc_attempt attempt;
     tc_yardstick yard;
-    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, held->n, 0, &yard));
-    double allowed = r->noise * (times(db) - 1), noise = INFINITY;
-    for (size_t i = 0; i < TC_COUNT(shares) && noise - r->noise > allowed; i++) {
-        r->more = settle_noise(r, shares[i] * allowed).noise;
-        TC_TRY(loss_at(s, STEPS, learned, &yard, &noise));
-    }
+    made coarse;
+    double allowed = r->noise * (times(db) - 1);
+    r->more = settle_noise(r, allowed).noise;
+    if (!(r->more > 0))
+        return TC_OK;
+    TC_TRY(all_of(s, held, &yard));
+    ti_attempt_begin(s->ctx, &attempt);
+    tc_status status = make_pairs(s, STEPS, learned, &coarse);
+    if (status == TC_OK)
+        status = weigh_together(s, &yard, &coarse, STEPS);
+    ti_attempt_end(s->ctx, &attempt);
     ti_yardstick_end(&yard);
-    if (noise - r->noise > allowed)
-        r->more = settle_noise(r, 0).noise;
-    return TC_OK;
+    r->more = settle_noise(r, allowed).noise;
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -533,6 +574,7 @@ static tc_status work(void *what)
     tc_rates *r = s->out;
     if (!r->found) {
         r->n = 0;
+        r->together = 1;
         TC_TRY(find_layers(s));
         TC_TRY(find_prices(s));
         TC_TRY(find_noise(s, &learned, &held));

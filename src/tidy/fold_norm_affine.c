@@ -10,7 +10,8 @@
  * longer the model's, and loses its name.
  *
  * Gains of short rows stay: the matrix that subtracts their mean multiplies by them at no cost.  So
- * do gains that would add more rounding error to the weights than they remove from the input. */
+ * do gains that would add more rounding error to the weights than they remove from the input, and
+ * those before a layer whose weights are a table of embeddings, too. */
 #include <math.h>
 
 #include "tidy.h"
@@ -132,12 +133,24 @@ static bool is_norm(const tc_graph *g, const tc_node *node)
            ti_type_of(g, node->out[0])->dtype == TC_f32;
 }
 
+/* A layer after a value has a table's numbers for its weights: they stay one. */
+static bool is_tied_behind(const offsets *o, const tc_graph *g, tc_val v)
+{
+    bool any = false;
+    for (const tc_node **r = o->reader[v]; *r; r++)
+        any = any || (is_layer(*r) ? ti_reader_of_data(g, ti_tensor_of(g, (*r)->in[1]).data,
+                                                       TC_OP_embedding, false) != NULL
+                                   : is_tied_behind(o, g, (*r)->out[0]));
+    return any;
+}
+
 /* Whether its gain leaves it too. */
 static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
 {
     if (!norm->in[1] || !ti_may_be_folded(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
         (norm->op == TC_OP_layer_norm &&
-         tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW))
+         tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW) ||
+        is_tied_behind(o, g, norm->out[0]))
         return false;
     tc_tensor gain = ti_tensor_of(g, norm->in[1]);
     return noise_behind(o, g, norm->out[0], gain, true) <=
