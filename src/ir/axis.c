@@ -33,3 +33,17 @@ int ti_moved_axis(const tc_graph *g, const tc_node *node, int axis)
             return i;
     return -1;
 }
+
+int ti_averaged_axis(const tc_graph *g, const tc_node *node, int axis)
+{
+    const tc_attr_axes *a = node->attr;
+    int lost = 0;
+    for (int i = 0; i < a->axes.n; i++) {
+        int64_t k = a->axes.v[i] < 0 ? a->axes.v[i] + ti_type_of(g, node->in[0])->rank
+                                     : a->axes.v[i];
+        if (k == axis)
+            return -1;
+        lost += k < axis;
+    }
+    return a->axes.n ? axis - (a->keepdim ? 0 : lost) : -1;
+}

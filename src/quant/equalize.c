@@ -12,7 +12,11 @@
  * clipped at s c, beyond what was observed, as a range would clip it.
  *
  * With one scale for all channels a small one has few codes; weights have a scale per output
- * channel, which absorbs the factor at no cost. */
+ * channel, which absorbs the factor at no cost.
+ *
+ * Half way, s becomes sqrt(s), for sets with products of two computed values alone, as between the
+ * layers of a gated unit: their tails are long.  Weights lose less by it, and ranges that few
+ * numbers have shown are exceeded by less. */
 #include "equalize.h"
 
 #include <math.h>
@@ -21,6 +25,7 @@
 #include "../ir/rewrite.h"
 #include "../num/load.h"
 #include "dataflow.h"
+#include "known_layers.h"
 #include "sample_runner.h"
 
 enum { SAMPLES = 32 };
@@ -44,7 +49,9 @@ typedef struct evening {
     tc_val *parent;        /* by value: union-find */
     int8_t *axis;          /* by value: of its channels; -1: none are known */
     bool *fixed;           /* by root: not changed */
-    bool *made;            /* by root: some product makes it */
+    bool *made;            /* by root: some layer makes it */
+    bool *gated;           /* by root */
+    bool half;
     double *cap;           /* by root */
     bool *waits;           /* by value: only a clamp reads it */
     int32_t *of;           /* by value: its set, or -1 */
@@ -85,37 +92,8 @@ static void tie(evening *e, tc_val a, tc_val b)
     e->parent[rb] = ra;
     e->fixed[ra] = e->fixed[ra] || e->fixed[rb];
     e->made[ra] = e->made[ra] || e->made[rb];
+    e->gated[ra] = e->gated[ra] || e->gated[rb];
     e->cap[ra] = fmin(e->cap[ra], e->cap[rb]);
-}
-
-/* A layer whose weights and bias may be changed. */
-static bool is_layer(const tc_graph *g, const tc_node *node)
-{
-    if ((node->op != TC_OP_linear && node->op != TC_OP_conv) || node->n_in < 2 || !node->in[1] ||
-        !ti_may_be_folded(g, node->in[1]) || (node->n_in > 2 && !ti_may_be_folded(g, node->in[2])))
-        return false;
-    const tc_type *w = ti_type_of(g, node->in[1]), *x = ti_type_of(g, node->in[0]);
-    return node->op == TC_OP_linear ? w->rank == 2 : x->rank == w->rank;
-}
-
-static int layer_axis(const tc_graph *g, const tc_node *node, tc_val v)
-{
-    return node->op == TC_OP_linear ? ti_type_of(g, v)->rank - 1 : 1;
-}
-
-/* The axis after a mean; -1: it is removed. */
-static int averaged_axis(const tc_graph *g, const tc_node *node, int axis)
-{
-    const tc_attr_axes *a = node->attr;
-    int lost = 0;
-    for (int i = 0; i < a->axes.n; i++) {
-        int64_t k = a->axes.v[i] < 0 ? a->axes.v[i] + ti_type_of(g, node->in[0])->rank
-                                     : a->axes.v[i];
-        if (k == axis)
-            return -1;
-        lost += k < axis;
-    }
-    return a->axes.n ? axis - (a->keepdim ? 0 : lost) : -1;
 }
 
 /* The channel axis of operand 0 in the result of an operator that commutes with factors; -1: none.
@@ -134,7 +112,7 @@ static int kept_axis(const evening *e, const tc_node *node, int axis)
     case TC_OP_adaptive_avg_pool:
         return axis == 1 && node->n_out == 1 ? axis : -1;
     case TC_OP_mean:
-        return averaged_axis(e->g, node, axis);
+        return ti_averaged_axis(e->g, node, axis);
     default:
         return ti_moved_axis(e->g, node, axis);
     }
@@ -157,8 +135,8 @@ static void follow(evening *e, const tc_node *node)
 {
     const tc_graph *g = e->g;
     tc_val out = node->n_out ? node->out[0] : TC_NONE;
-    if (is_layer(g, node)) {
-        e->axis[out] = (int8_t)layer_axis(g, node, out);
+    if (ti_known_layer(g, node)) {
+        e->axis[out] = (int8_t)ti_known_layer_axis(g, node, out);
         e->made[root_of(e, out)] = true;
         return;
     }
@@ -180,6 +158,8 @@ static void follow(evening *e, const tc_node *node)
     tie(e, v, out);
     if (node->op == TC_OP_add)
         tie(e, node->in[1], out);
+    if (node->op == TC_OP_mul && ti_same_dims(ti_type_of(g, node->in[!from]), ti_type_of(g, out)))
+        e->gated[root_of(e, out)] = true;
     if (node->op == TC_OP_clamp) {
         double hi = ((const tc_attr_clamp *)node->attr)->hi;
         tc_val r = root_of(e, out);
@@ -190,8 +170,8 @@ static void follow(evening *e, const tc_node *node)
 /* Layers read the channels that they multiply. */
 static void check_reader(evening *e, const tc_node *node)
 {
-    for (int i = 0; i < node->n_in && is_layer(e->g, node); i++)
-        if (i || e->axis[node->in[0]] != layer_axis(e->g, node, node->in[0]))
+    for (int i = 0; i < node->n_in && ti_known_layer(e->g, node); i++)
+        if (i || e->axis[node->in[0]] != ti_known_layer_axis(e->g, node, node->in[0]))
             fix(e, node->in[i]);
 }
 
@@ -205,6 +185,7 @@ static void find_sets(evening *e)
     e->axis = tc_new_n(a, int8_t, g->n_val);
     e->fixed = tc_new_n(a, bool, g->n_val);
     e->made = tc_new_n(a, bool, g->n_val);
+    e->gated = tc_new_n(a, bool, g->n_val);
     e->cap = tc_new_n(a, double, g->n_val);
     e->waits = tc_new_n(a, bool, g->n_val);
     e->of = tc_new_n(a, int32_t, g->n_val);
@@ -239,7 +220,8 @@ static void find_sets(evening *e)
     int32_t *at = tc_new_n(a, int32_t, g->n_val);
     for (tc_val v = 1; v < g->n_val; v++) {
         tc_val r = root_of(e, v);
-        if (e->axis[v] < 0 || e->fixed[r] || !e->made[r] || ti_is_const(g, v))
+        if (e->axis[v] < 0 || e->fixed[r] || !e->made[r] || ti_is_const(g, v) ||
+            (e->half && !e->gated[r]))
             continue;
         int64_t n = ti_type_of(g, v)->dim[e->axis[v]];
         if (n < 2)
@@ -273,7 +255,7 @@ static size_t leave_small(evening *e, size_t n_sample)
             continue;
         set *s = &e->set[e->of[v]];
         int64_t places = tc_type_count(ti_type_of(e->g, v)) / s->n;
-        s->small = s->small || (double)places * (double)n_sample < ENOUGH;
+        s->small = s->small || (!e->half && (double)places * (double)n_sample < ENOUGH);
     }
     for (tc_val v = 1; v < e->g->n_val; v++)
         if (e->of[v] >= 0 && e->set[e->of[v]].small) {
@@ -351,6 +333,7 @@ static void choose_factors(const evening *e, const float *most)
         for (int64_t c = 0; c < e->set[i].n; c++) {
             double *f = &e->set[i].factor[c], m = e->set[i].cap < INFINITY ? MARGIN : 1;
             *f = *f > 0 ? fmin(1, fmax(LEAST, *f * m)) : 1;
+            *f = e->half ? sqrt(*f) : *f;
         }
 }
 
@@ -384,7 +367,7 @@ static tc_val scaled(tc_rewrite *rw, const evening *e, const tc_node *node, int 
 static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     const evening *e = rw->user;
-    bool layer = is_layer(e->g, node);
+    bool layer = ti_known_layer(e->g, node);
     if (node->n_out != 1 || (e->of[node->out[0]] < 0 && !(layer && e->of[node->in[0]] >= 0)))
         return TC_OK;
     *done = true;
@@ -402,12 +385,12 @@ static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
 }
 
 tc_status ti_quant_equalize(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                            const tc_domains *domains, size_t *n)
+                            const tc_domains *domains, bool half, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {change};
     tc_graph *g = ti_main(module);
     evening *e = tc_new(&ctx->arena, evening);
-    *e = (evening){.ctx = ctx, .g = g, .config = request->config};
+    *e = (evening){.ctx = ctx, .g = g, .config = request->config, .half = half};
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     find_sets(e);
     ti_arena_rewind(&ctx->scratch, mark);

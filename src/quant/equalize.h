@@ -8,9 +8,10 @@
 
 /* Changes weights of the real program so that the channels of values between them have similar
  * ranges; the program's results on samples of the same kind stay the same within rounding.
- * domains: for its odd samples.  *n: sets of values that were changed. */
+ * domains: for its odd samples.  half: half way, and only around products of computed values.
+ * *n: sets of values that were changed. */
 TC_MUST_USE tc_status ti_quant_equalize(tc_ctx *ctx, tc_module *module,
                                         const tc_quant_request *request, const tc_domains *domains,
-                                        size_t *n);
+                                        bool half, size_t *n);
 
 #endif

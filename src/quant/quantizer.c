@@ -9,6 +9,7 @@
 #include "measure.h"
 #include "methods.h"
 #include "mask_values.h"
+#include "rotate.h"
 #include "sample_runner.h"
 #include "weight_rates.h"
 #include "spectra.h"
@@ -85,6 +86,7 @@ typedef struct attempt {
     tc_quant_gains gains;
     tc_mask_steps masks;
     const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
+    tc_quant_gain turned;  /* what turning gave; no name: nothing could turn */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -276,9 +278,57 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
     return TC_OK;
 }
 
+/* Where values have 8 bits, if all samples are available, and for one size: observation files are of
+ * the original program. */
+static bool may_turn(const tc_quant_request *request)
+{
+    return !request->config->anchor && request->config->global.act.dtype == TC_i8 && !request->n_merge && request->samples.n &&
+           !request->observe_only && !request->record && !request->n_size;
+}
+
+/* As it is, or with the values between its layers in other coordinates, if that is closer on some of
+ * the samples. */
+static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    enum { MOST = 32 };
+    size_t n_set = 0, n_even = 0;
+    tc_config silent = *request->config;
+    tc_quant_request again = *request;
+    attempt turned = {.typed = ti_module_copy(a->real), .masks = a->masks};
+    tc_yardstick yard;
+    tc_measured as_is, as_turned;
+    TC_TRY(ti_quant_equalize(ctx, turned.typed, request, &a->domains, true, &n_even));
+    TC_TRY(ti_quant_rotate(ctx, turned.typed, request->config, &n_set));
+    if (!n_set)
+        return TC_OK;
+    silent.quiet = true;
+    again.config = &silent;
+    TC_TRY(prepare(ctx, &again, &turned));
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, turned.typed, &as_turned));
+    ti_yardstick_end(&yard);
+    tc_quant_gain *gain = &turned.turned;
+    *gain = (tc_quant_gain){"turning",
+                            "values between norms turned, and gated ones scaled half way to equal channels, "
+                            "by neighbouring weights",
+                            as_turned.sqnr_db, as_turned.sqnr_db > as_is.sqnr_db + TC_GAIN};
+    if (!gain->taken) {
+        a->turned = *gain;
+        return TC_OK;
+    }
+    ti_quant_take_over(a->typed, turned.typed);
+    turned.typed = a->typed;
+    *a = turned;
+    return TC_OK;
+}
+
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    return ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains);
+    TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
+    if (a->turned.name && a->gains.n < TC_METHODS)
+        a->gains.method[a->gains.n++] = a->turned;
+    return TC_OK;
 }
 
 /* Only if time allows, and if all samples are available: observation files are of the original
@@ -296,7 +346,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     attempt even = {.typed = ti_module_copy(a->real), .masks = a->masks};
     size_t n = 0;
     if (wants_equalizing(request))
-        TC_TRY(ti_quant_equalize(ctx, even.typed, request, &a->domains, &n));
+        TC_TRY(ti_quant_equalize(ctx, even.typed, request, &a->domains, false, &n));
     TC_TRY(improve(ctx, request, a));
     if (!n)
         return TC_OK;
@@ -316,7 +366,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
         ti_quant_take_over(a->typed, even.typed);
-        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks, a->rates};
+        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks, a->rates, a->turned};
     }
     if (a->gains.n < TC_METHODS)
         a->gains.method[a->gains.n++] = gain;
@@ -479,6 +529,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
+    if (may_turn(&request))
+        TC_TRY(prepare_turned(ctx, &request, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)

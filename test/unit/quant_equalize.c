@@ -87,7 +87,7 @@ static size_t equalize(tc_ctx *ctx, tc_module *m, const char *preset)
     CHECK(ti_config_preset(preset, &config));
     tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = sample}};
     tc_domains domains = {0};
-    CHECK(ti_quant_equalize(ctx, m, &request, &domains, &n) == TC_OK && ti_verify(ctx, m) == TC_OK);
+    CHECK(ti_quant_equalize(ctx, m, &request, &domains, false, &n) == TC_OK && ti_verify(ctx, m) == TC_OK);
     return n;
 }
 
