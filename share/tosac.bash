@@ -10,20 +10,20 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --board --output -o --emit --input -i --locations --etrecord --report --certificate --dump-dir --calib --preprocess --quant -q --cpu --float --goal --labels --keep-odd-samples --reset --system --optimise --max-scratch --share-weights --marks --kernels --shaders --image --strict --check --no-execute --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--output|-o|--emit|--input|-i|--etrecord|--report|--certificate|--dump-dir|--calib|--preprocess|--quant|-q|--cpu|--float|--goal|--labels|--system|--optimise|--max-scratch|--marks|--kernels|--shaders|--image|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --output -o --emit --input -i --locations --etrecord --report --certificate --dump-dir --calib --preprocess --quant -q --cpu --float --rate --goal --labels --keep-odd-samples --reset --system --optimise --max-scratch --share-weights --marks --kernels --shaders --image --strict --check --no-execute --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--output|-o|--emit|--input|-i|--etrecord|--report|--certificate|--dump-dir|--calib|--preprocess|--quant|-q|--cpu|--float|--rate|--goal|--labels|--system|--optimise|--max-scratch|--marks|--kernels|--shaders|--image|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
-        options='--calib --preprocess --merge --quant -q --float --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--calib|--preprocess|--merge|--quant|-q|--float|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--calib --preprocess --merge --quant -q --float --rate --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--calib|--preprocess|--merge|--quant|-q|--float|--rate|--target|-t|--board|--output|-o|--qparams|--report|--budget|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     run)
         options='--input -i --preprocess --output -o --method --steps --reset --raw --tosa --dequantize --device --bench --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--input|-i|--preprocess|--output|-o|--method|--steps|--device|--bench|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     explain)
-        options='--target -t --board --calib --quant -q --cpu --float --system --optimise --cost --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--calib|--quant|-q|--cpu|--float|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --calib --quant -q --cpu --float --rate --system --optimise --cost --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--calib|--quant|-q|--cpu|--float|--rate|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     compare)
         options='--input -i --preprocess --dequantize --report --most --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -46,12 +46,12 @@ _tosac()
         valued='|--target|-t|--firmware|--board|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --board --by --top --estimate --etdump --pmu --overlay --ticks --method --calib --quant -q --cpu --float --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--by|--top|--etdump|--pmu|--overlay|--ticks|--method|--calib|--quant|-q|--cpu|--float|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --by --top --estimate --etdump --pmu --overlay --ticks --method --calib --quant -q --cpu --float --rate --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--by|--top|--etdump|--pmu|--overlay|--ticks|--method|--calib|--quant|-q|--cpu|--float|--rate|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     advise)
-        options='--target -t --board --tries --calib --quant -q --cpu --float --system --optimise --report --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--float|--system|--optimise|--report|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --tries --calib --quant -q --cpu --float --rate --system --optimise --report --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--tries|--calib|--quant|-q|--cpu|--float|--rate|--system|--optimise|--report|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     report)
         options='--output -o --csv --fail-on --markdown --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
