@@ -185,14 +185,13 @@ static attempt *best_attempt(tc_hw *hw)
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
-        if (!try_turns(hw, turns[i], false, &made[n]))
-            continue;
-        if (made[0].hw.refused)
+        bool tried = try_turns(hw, turns[i], false, &made[n]);
+        if (tried && made[0].hw.refused)
             return made;
-        if (n && (made[n].hw.refused || !is_of_use(&made[n], &made[0])))
-            ti_arena_rewind(hw->arena, mark);
-        else
+        if (tried && (!n || (!made[n].hw.refused && is_of_use(&made[n], &made[0]))))
             n++;
+        else
+            ti_arena_rewind(hw->arena, mark);
     }
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
@@ -202,10 +201,13 @@ static attempt *best_attempt(tc_hw *hw)
         if (is_better(hw->options, &made[i], best, quickest))
             best = &made[i];
     attempt *other = &made[n];
+    tc_mark mark = ti_arena_mark(hw->arena);
     if (try_turns(hw, best->hw.rows, true, other) && !other->hw.refused &&
         other->sram < best->sram &&
         is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
         best = other;
+    else
+        ti_arena_rewind(hw->arena, mark);
     return try_other_copies(hw, best, &made[n + 1]);
 }
 

@@ -121,21 +121,49 @@ static bool bring(tc_hw *hw, size_t i, int k, tc_hw_op *copy)
     return true;
 }
 
+/* Copies, each in front of an operation. */
+typedef struct copies {
+    tc_hw_op *op;
+    size_t *before, n, cap, cap_before;
+} copies;
+
+static void add(tc_hw *hw, copies *c, size_t before, const tc_hw_op *op)
+{
+    tc_grow(hw->arena, c->op, c->n, c->cap);
+    tc_grow(hw->arena, c->before, c->n, c->cap_before);
+    c->op[c->n] = *op;
+    c->before[c->n++] = before;
+}
+
+/* Into the list itself, from its end on: a long program's is large. */
+static void insert(tc_hw *hw, const copies *c)
+{
+    size_t from = hw->n_op, to = hw->n_op + c->n;
+    if (to > hw->cap_op) {
+        tc_hw_op *list = tc_new_n(hw->arena, tc_hw_op, to);
+        memcpy(list, hw->op, hw->n_op * sizeof *list);
+        hw->op = list;
+        hw->cap_op = to;
+    }
+    hw->n_op = to;
+    for (size_t k = c->n; k--;) {
+        while (from > c->before[k])
+            hw->op[--to] = hw->op[--from];
+        hw->op[--to] = c->op[k];
+    }
+}
+
 void ti_hw_near(tc_hw *hw)
 {
     if (!ti_hw_stages(hw) || !hw->n_op || hw->options->size)
         return;
-    size_t n = 0, all = hw->n_op;
-    tc_hw_op *list = tc_new_n(hw->arena, tc_hw_op, 3 * all + 1), copy;
+    tc_hw_op copy;
+    copies c = {.n = 0};
     if (gather(hw, &copy))
-        list[n++] = copy;
-    for (size_t i = 0; i < all; i++) {
+        add(hw, &c, 0, &copy);
+    for (size_t i = 0; i < hw->n_op; i++)
         for (int k = 0; k < 2; k++)
             if (bring(hw, i, k, &copy))
-                list[n++] = copy;
-        list[n++] = hw->op[i];
-    }
-    hw->op = list;
-    hw->n_op = n;
-    hw->cap_op = 3 * all + 1;
+                add(hw, &c, i, &copy);
+    insert(hw, &c);
 }
