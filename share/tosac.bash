@@ -78,7 +78,7 @@ _tosac()
         valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     emulate)
-        options='--target -t --report --verify --clock --qemu --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --report --verify --cache --clock --qemu --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--clock|--qemu|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     calibrate-board)

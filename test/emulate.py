@@ -72,8 +72,8 @@ def firmware(work, folder, fault, *more):
     return f"{build}/firmware.elf"
 
 
-def emulate(elf, machine):
-    done = subprocess.run([f"{TOP}/tools/emulate/run.sh", elf, "-t", machine, "--report"], capture_output=True, text=True, timeout=120, check=False)
+def emulate(elf, machine, *more):
+    done = subprocess.run([f"{TOP}/tools/emulate/run.sh", elf, "-t", machine, "--report", *more], capture_output=True, text=True, timeout=120, check=False)
     text = done.stdout + done.stderr  # semihosting prints on either
     numbers = {}
     for name, value in re.findall(r"^([a-z ]+) (\d+)$", text, re.M):
@@ -123,6 +123,19 @@ def wrong(tosac, work, fault, machine):
     print(f"{words:36} {machine:14} status {n['status'][0]:#x}", flush=True)
 
 
+# -DFAULT=N of the test's driver: what is told of the core's cache
+CACHE = {0: None, 6: "region 1: .* lines from 0x.* are written by the core and not cleaned", 7: "reads a line that it holds from before the NPU wrote it"}
+
+
+def cache(tosac, work, name, fault, machine):
+    """Cache lines that were not cleaned, or not invalidated: the same bytes here, and told."""
+    code, n, text = emulate(firmware(work, model(tosac, work, name, machine), fault), machine, "--cache")
+    told = re.findall(r"ethos-u: cache: (.*)", text)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    expect(any(re.search(CACHE[fault], t) for t in told) if CACHE[fault] else not told, f"told: {told[:3]}", text)
+    print(f"{name:12} {machine:14} cache, fault {fault}: {told[0] if told else 'nothing to tell'}", flush=True)
+
+
 def other_machine(tosac, work, machine):
     other = MACHINES[(MACHINES.index(machine) + 1) % 3]
     code, _, text = emulate(firmware(work, model(tosac, work, "digits", machine), 0), other)
@@ -143,6 +156,7 @@ def main(tosac, work):
     tosac, good, bad = os.path.realpath(tosac), 0, 0
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
     cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
+    cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions") for f in CACHE]
     why = missing()
     if why:
         print(why)
