@@ -46,6 +46,8 @@ complete -c tosac -n '__fish_seen_subcommand_from compile' -l kernels -x -a 'pla
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l shaders -x -a 'auto all resample samplers none' -d 'vgf: auto: what no region takes becomes compute shaders in a .vgf (default); all: in a .pte too; resample: grid_sample and upsampling too; samplers: and those read images by samplers (.vgf); none: the file holds one region'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l image -r -d 'vgf: an input or output is an image of this format of Vulkan\'s, x=r8g8b8a8_unorm; repeat for more'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict -d 'a part that is refused is an error; else it runs on the CPU, with a warning'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l firmware -r -d 'whether a firmware takes it: tflm, executorch-1.4, executorch-1.5 or linux-6.19, and what is known of it: driver=0.16, arena=BYTES, method=BYTES, temporary=BYTES, resolver=main.cc, kernels=A+B, sram=BYTES (doc/firmware.md)'
+complete -c tosac -n '__fish_seen_subcommand_from compile' -l strict-fit -d 'exit 1 where it does not fit the board, or the firmware does not take it'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l check -d 'run the program before and after every step, on samples of the calibration data'
 complete -c tosac -n '__fish_seen_subcommand_from compile' -l no-execute -d 'do not run the result beside the float model before it is written; Ethos-U: only verify command streams'
 complete -c tosac -n '__fish_seen_subcommand_from quantize' -l calib -r -d 'calibration data: .npy, .npz, a folder, or random:SEED'
