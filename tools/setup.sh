@@ -145,7 +145,12 @@ judges)
     echo "setup: judges ready in $dir"
     ;;
 litert)
-    environment build/peers/litert numpy torch litert-torch tflite-micro || exit 1
+    dir=build/peers/litert
+    [ ! -e $dir/.done ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment $dir numpy torch litert-torch==0.10.0 tflite-micro
+    touch $dir/.done
     ;;
 micro)
     [ -z "${TOSAC_MICRO:-}" ] || exit 0
