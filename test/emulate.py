@@ -111,9 +111,41 @@ def counted(tosac, work, name, machine):
     found = json.loads(run([tosac, "profile", f"{folder}/network.pte", "--pmu", f"{folder}/network.log", "--json"], folder))["counted"]
     off = max(abs(p["cycles"] - p["expected_cycles"]) for p in found["parts"])
     expect(found["jobs"] == 4 and len(found["parts"]) > 3 and off <= HANDLER, f"off by {off} cycles in {found['parts']}", text)
-    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 20000, str(found["call_cycles"]), text)
+    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 60000, str(found["call_cycles"]), text)
     print(f"{name:12} {machine:14} {len(found['parts'])} parts in {len(found['lines'])} lines, at most {off:.0f} cycles off, "
           f"a call {found['call_cycles']:.0f}", flush=True)
+
+
+BOARD = """[Board.known]
+npu = ethos-u55-128
+memory_mode = Shared_Sram
+sram = 4 MiB
+flash = 64 MiB
+system_config = Ethos_U55_High_End_Embedded
+"""
+
+
+def fitted(tosac, work):
+    """A board whose memories are others than is known: fitted to the counter of one network, judged on another."""
+    logs, machine = {}, "ethos-u55-128"
+    with open(f"{work}/known.board", "w", encoding="ascii") as f:
+        f.write(BOARD)
+    for name in ("digits", "speech"):
+        folder = model(tosac, work, name, machine, "--marks", "irq")
+        code, _, text = emulate(firmware(work, folder, 0, "-DPMU=network.pte"), machine, "--qemu", "-global", "--qemu",
+                                "arm-ethos-u.system=Ethos_U55_Deep_Embedded")
+        expect(code == 0, "it does not run", text)
+        logs[name] = f"{folder}/other.log"
+        with open(logs[name], "w", encoding="ascii", errors="replace") as log:
+            log.write(text)
+    run([tosac, "calibrate-board", logs["digits"], "--board", f"{work}/known.board", "-o", f"{work}/fitted.board"], work)
+    apart = []
+    for board in ("known", "fitted"):
+        found = json.loads(run([tosac, "profile", logs["speech"].replace("other.log", "network.pte"), "--board", f"{work}/{board}.board", "--pmu",
+                                logs["speech"], "--json"], work))["counted"]
+        apart.append(found["cycles"] / found["expected_cycles"] - 1)
+    expect(abs(apart[1]) < 0.05 and abs(apart[1]) < abs(apart[0]) / 2, f"off by {apart}", "")
+    print(f"another board, fitted to digits: speech off by {100 * apart[0]:+.1f} % before, {100 * apart[1]:+.1f} % after", flush=True)
 
 
 def wrong(tosac, work, fault, machine):
@@ -157,6 +189,7 @@ def main(tosac, work):
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
     cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
     cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions") for f in CACHE]
+    cases += [(fitted,)]
     why = missing()
     if why:
         print(why)
