@@ -155,8 +155,10 @@ static void search(fit *f)
         for (int round = 0, better = 1; better && round < ROUNDS; round++) {
             better = 0;
             for (int m = 0; m < TC_NPU_MEMORIES; m++)
-                for (size_t i = 0; i < NUMBERS && f->used[m]; i++)
-                    better |= go(f, m, i, steps[k], &best) | go(f, m, i, 1 / steps[k], &best);
+                for (size_t i = 0; i < NUMBERS && f->used[m]; i++) {
+                    better |= go(f, m, i, steps[k], &best);
+                    better |= go(f, m, i, 1 / steps[k], &best);
+                }
         }
 }
 
