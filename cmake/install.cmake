@@ -28,6 +28,7 @@ install(FILES ${CMAKE_SOURCE_DIR}/share/tosac.bash DESTINATION ${CMAKE_INSTALL_D
   RENAME tosac)
 install(PROGRAMS ${CMAKE_SOURCE_DIR}/tools/emulate/run.sh ${CMAKE_SOURCE_DIR}/tools/emulate/make.sh
   DESTINATION ${CMAKE_INSTALL_DATADIR}/tosac/emulate)
-install(FILES ${CMAKE_SOURCE_DIR}/tools/emulate/ethosu.c DESTINATION ${CMAKE_INSTALL_DATADIR}/tosac/emulate)
+install(FILES ${CMAKE_SOURCE_DIR}/tools/emulate/ethosu.c ${CMAKE_SOURCE_DIR}/tools/emulate/cache.c
+  ${CMAKE_SOURCE_DIR}/tools/emulate/cache.h DESTINATION ${CMAKE_INSTALL_DATADIR}/tosac/emulate)
 install(FILES ${CMAKE_SOURCE_DIR}/share/_tosac DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${CMAKE_SOURCE_DIR}/share/tosac.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -207,6 +207,20 @@ def read_back(command, work, name, machine):
     return f"{len(got)} parts, {len(back['lines'])} lines, worst {100 * worst:.1f} % off"
 
 
+def overlay(command, work, name, machine):
+    """Model Explorer's data has the graph's own nodes: names of outputs, of the graph that compile writes."""
+    path, log, data, graph = compiled(command, work, name, machine, "irq"), f"{work}/over.log", f"{work}/over.json", f"{work}/graph.json"
+    write_log(log, path, profile_of(command, path), 1)
+    profile_of(command, path, "--pmu", log, "--overlay", data)
+    tosac(command, "compile", *MODELS[name], "-t", machine, "--emit", "model-explorer", "-o", graph, "--quiet")
+    with open(data, encoding="utf-8") as a, open(graph, encoding="utf-8") as b:
+        (where, values), whole = next(iter(json.load(a).items())), json.load(b)["graphs"][0]
+    names = {x["value"] for n in whole["nodes"] for o in n["outputsMetadata"] for x in o["attrs"] if x["key"] == "tensor_name"}
+    expect(where == whole["id"] and len(values["results"]) > 5 and set(values["results"]) <= names, where, set(values["results"]) - names)
+    expect(all(v["value"] > 0 for v in values["results"].values()) and [g["stop"] for g in values["gradient"]] == [0, 1], "values")
+    return f"{len(values['results'])} nodes of {len(names)}"
+
+
 def other_readings(command, work, name, machine):
     """Marks that were missed join their neighbours; QREAD is as good as interrupts."""
     path = compiled(command, work, name, machine, "irq")
@@ -284,6 +298,7 @@ def calibrate(command, work, machine):
 def main(command, work):
     command, good, bad = os.path.realpath(command), 0, 0
     cases = [(equal, n, m) for m in MACHINES for n in MODELS] + [(read_back, n, m) for m in MACHINES for n in ("digits", "speech", "lstm")]
+    cases += [(overlay, "digits", m) for m in MACHINES]
     cases += [(other_readings, "digits", m) for m in MACHINES] + [(watched, m) for m in MACHINES[1:]] + [(another_program, "ethos-u55-128")] + [(calibrate, m) for m in BOARDS]
     for case, *arguments in cases:
         try:

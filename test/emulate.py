@@ -72,8 +72,8 @@ def firmware(work, folder, fault, *more):
     return f"{build}/firmware.elf"
 
 
-def emulate(elf, machine):
-    done = subprocess.run([f"{TOP}/tools/emulate/run.sh", elf, "-t", machine, "--report"], capture_output=True, text=True, timeout=120, check=False)
+def emulate(elf, machine, *more):
+    done = subprocess.run([f"{TOP}/tools/emulate/run.sh", elf, "-t", machine, "--report", *more], capture_output=True, text=True, timeout=120, check=False)
     text = done.stdout + done.stderr  # semihosting prints on either
     numbers = {}
     for name, value in re.findall(r"^([a-z ]+) (\d+)$", text, re.M):
@@ -111,9 +111,41 @@ def counted(tosac, work, name, machine):
     found = json.loads(run([tosac, "profile", f"{folder}/network.pte", "--pmu", f"{folder}/network.log", "--json"], folder))["counted"]
     off = max(abs(p["cycles"] - p["expected_cycles"]) for p in found["parts"])
     expect(found["jobs"] == 4 and len(found["parts"]) > 3 and off <= HANDLER, f"off by {off} cycles in {found['parts']}", text)
-    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 20000, str(found["call_cycles"]), text)
+    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 60000, str(found["call_cycles"]), text)
     print(f"{name:12} {machine:14} {len(found['parts'])} parts in {len(found['lines'])} lines, at most {off:.0f} cycles off, "
           f"a call {found['call_cycles']:.0f}", flush=True)
+
+
+BOARD = """[Board.known]
+npu = ethos-u55-128
+memory_mode = Shared_Sram
+sram = 4 MiB
+flash = 64 MiB
+system_config = Ethos_U55_High_End_Embedded
+"""
+
+
+def fitted(tosac, work):
+    """A board whose memories are others than is known: fitted to the counter of one network, judged on another."""
+    logs, machine = {}, "ethos-u55-128"
+    with open(f"{work}/known.board", "w", encoding="ascii") as f:
+        f.write(BOARD)
+    for name in ("digits", "speech"):
+        folder = model(tosac, work, name, machine, "--marks", "irq")
+        code, _, text = emulate(firmware(work, folder, 0, "-DPMU=network.pte"), machine, "--qemu", "-global", "--qemu",
+                                "arm-ethos-u.system=Ethos_U55_Deep_Embedded")
+        expect(code == 0, "it does not run", text)
+        logs[name] = f"{folder}/other.log"
+        with open(logs[name], "w", encoding="ascii", errors="replace") as log:
+            log.write(text)
+    run([tosac, "calibrate-board", logs["digits"], "--board", f"{work}/known.board", "-o", f"{work}/fitted.board"], work)
+    apart = []
+    for board in ("known", "fitted"):
+        found = json.loads(run([tosac, "profile", logs["speech"].replace("other.log", "network.pte"), "--board", f"{work}/{board}.board", "--pmu",
+                                logs["speech"], "--json"], work))["counted"]
+        apart.append(found["cycles"] / found["expected_cycles"] - 1)
+    expect(abs(apart[1]) < 0.05 and abs(apart[1]) < abs(apart[0]) / 2, f"off by {apart}", "")
+    print(f"another board, fitted to digits: speech off by {100 * apart[0]:+.1f} % before, {100 * apart[1]:+.1f} % after", flush=True)
 
 
 def wrong(tosac, work, fault, machine):
@@ -121,6 +153,19 @@ def wrong(tosac, work, fault, machine):
     code, n, text = emulate(firmware(work, model(tosac, work, "digits", machine), fault), machine)
     expect(code == 3 and n["status"][0] & (BUS | PARSE) == status and said in text, f"{words}: exit {code}", text)
     print(f"{words:36} {machine:14} status {n['status'][0]:#x}", flush=True)
+
+
+# -DFAULT=N of the test's driver: what is told of the core's cache
+CACHE = {0: None, 6: "region 1: .* lines from 0x.* are written by the core and not cleaned", 7: "reads a line that it holds from before the NPU wrote it"}
+
+
+def cache(tosac, work, name, fault, machine):
+    """Cache lines that were not cleaned, or not invalidated: the same bytes here, and told."""
+    code, n, text = emulate(firmware(work, model(tosac, work, name, machine), fault), machine, "--cache")
+    told = re.findall(r"ethos-u: cache: (.*)", text)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    expect(any(re.search(CACHE[fault], t) for t in told) if CACHE[fault] else not told, f"told: {told[:3]}", text)
+    print(f"{name:12} {machine:14} cache, fault {fault}: {told[0] if told else 'nothing to tell'}", flush=True)
 
 
 def other_machine(tosac, work, machine):
@@ -143,6 +188,8 @@ def main(tosac, work):
     tosac, good, bad = os.path.realpath(tosac), 0, 0
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
     cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
+    cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions") for f in CACHE]
+    cases += [(fitted,)]
     why = missing()
     if why:
         print(why)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]
+# Brings what is missing, and only that.        setup.sh [demo|build|fuzz|judges|tosa11|micro|litert|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]
 #
 #   demo     Debian packages for compiling tosac alone
 #   build    those, and what the tests are compiled with
@@ -9,6 +9,7 @@
 #            there already.  No torch.
 #   tosa11   the reference model of TOSA 1.1 under build/peers/tosa11; TOSAC_TOSA11 names an environment that is there
 #   micro    TensorFlow Lite Micro and LiteRT's schema under build/peers/micro; TOSAC_MICRO names an environment that is there
+#   litert   the same with LiteRT's converter for PyTorch, and torch, under build/peers/litert, for tools/peer/tflm_int8.py
 #   proofs   z3, which decides the lemmas of test/proofs, and a parser of C, under build/peers/proofs; TOSAC_PROOFS names an environment that is there
 #   wheel    what the Python package is put together with
 #   browser  Chromium, which the report is tried in
@@ -150,6 +151,14 @@ judges)
     touch $dir/.done-vgf-0.11
     echo "setup: judges ready in $dir"
     ;;
+litert)
+    dir=build/peers/litert
+    [ ! -e $dir/.done ] || exit 0
+    python3 -c 'import ensurepip' 2>/dev/null || bring python3-venv || exit 1
+    mkdir -p build/peers
+    environment $dir numpy torch litert-torch==0.10.0 tflite-micro
+    touch $dir/.done
+    ;;
 micro)
     [ -z "${TOSAC_MICRO:-}" ] || exit 0
     dir=build/peers/micro
@@ -169,7 +178,7 @@ proofs)
     touch $dir/.done-2
     ;;
 *)
-    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]" >&2
+    echo "setup.sh [demo|build|fuzz|judges|tosa11|micro|litert|proofs|wheel|browser|cortexm|emulate|arm|windows|wasm|wine|zig|site|hooks]" >&2
     exit 2
     ;;
 esac

@@ -8,6 +8,7 @@
 
 #include "../cost/stream.h"
 #include "../npu/linux_rules.h"
+#include "../npu/npu_extent.h"
 #include "../read/pte_needs.h"
 #include "../target/tflite_schema.h"
 #include "../target/tflm.h"
@@ -580,6 +581,18 @@ static void rule_registers(facts *f)
     }
 }
 
+/* Region 2 is used, and not only named where a chain buffer has to have an address. */
+static bool uses_fast(const tc_npu_program *p)
+{
+    tc_npu_extents extents = {0};
+    tc_npu_walk walk;
+    tc_npu_op op;
+    ti_npu_walk_begin(&walk, p->machine, p->words);
+    while (ti_npu_walk_next(&walk, &op))
+        ti_npu_extents_add(&extents, &op);
+    return extents.end[TC_LINUX_SRAM] > 0;
+}
+
 static void rule_regions(facts *f)
 {
     const uint64_t most = UINT64_C(1) << 32;
@@ -587,7 +600,7 @@ static void rule_regions(facts *f)
         const tc_npu_program *p = &f->stream[i].program;
         tc_linux_extent e = extent_of(p);
         bool fits = !e.refused;
-        if (e.bytes[TC_LINUX_SRAM] && p->fast == 0) {
+        if (e.bytes[TC_LINUX_SRAM] && p->fast == 0 && uses_fast(p)) {
             SAY(f, regions, FAULT, "%s: regions 1 and 2 are one memory: EALREADY; compile with --system Dedicated_Sram",
                 f->stream[i].name);
             fits = false;

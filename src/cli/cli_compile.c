@@ -2,17 +2,18 @@
 /* cli_compile.c -- tosac compile: a model becomes what a target loads. */
 #include "cli_compile_options.h"
 #include "cli_dump.h"
+#include "cli_firmware.h"
 #include "cli_report.h"
 
 typedef struct compile_options {
     cli_asked asked;
     cli_texts input, images;
     const char *output, *emit, *dump_dir, *report, *preprocess, *etrecord, *certificate, *shaders;
-    const char *labels, *kernels, *marks;
+    const char *labels, *kernels, *marks, *firmware;
     cli_texts goal;
     int64_t max_scratch;
     bool share_weights;
-    bool check, strict, locations, no_execute, keep_odd, reset;
+    bool check, strict, strict_fit, locations, no_execute, keep_odd, reset;
 } compile_options;
 
 static const char *kind_name(size_t i, const void *from)
@@ -322,6 +323,10 @@ static tc_status check_options(cli *c, compile_options *o, size_t n, tc_output *
     if (o->certificate && (!o->output || explorer || *kind == TC_OUTPUT_IR))
         return cli_usage(c, "--certificate is of what a target loads: -o OUT, and not of text");
     CLI_TRY(cli_try_output(c, o->certificate));
+    if (o->firmware && (!o->output || explorer))
+        return cli_usage(c, "--firmware is about a file: -o OUT.tflite, OUT.pte or OUT.bin");
+    if (o->strict_fit && !o->firmware && !o->asked.board)
+        return cli_usage(c, "--strict-fit goes with --board or --firmware: what it is to fit");
     if (calls_library(o) && (!o->output || explorer || *kind != TC_OUTPUT_C))
         return cli_usage(c, "--kernels cmsis-nn is for C: --emit c -o OUT.c");
     if (o->kernels && cli_is(o->kernels, "reference"))
@@ -377,6 +382,27 @@ static method *each_size(method *m, size_t *n)
     return all;
 }
 
+/* Whether the firmware takes what was written; --strict-fit: it, and the board. */
+static tc_status tell_fit(cli *c, const compile_options *o, const tc_compiled *compiled)
+{
+    tc_board_verdict verdict = tc_board_verdict_default();
+    tc_firmware_options f = tc_firmware_options_default();
+    size_t faults = 0;
+    f.firmware = o->firmware;
+    f.board = o->asked.board;
+    if (!o->asked.board && strncmp(o->asked.target, "ethos", 5) == 0)
+        f.npu = cli_format("%.*s", (int)strcspn(o->asked.target, "+"), o->asked.target);
+    if (o->firmware)
+        CLI_TRY(cli_tell_firmware(c, o->output, &f, false, &faults));
+    if (!o->strict_fit)
+        return TC_OK;
+    if (tc_compiled_verdict(compiled, &verdict) && !verdict.fits)
+        return cli_exceeded(c, o->output ? o->output : "the program", "it does not fit %s", verdict.board);
+    return faults ? cli_exceeded(c, o->output, "%s does not take it: %zu fault%s", o->firmware, faults,
+                                 faults == 1 ? "" : "s")
+                  : TC_OK;
+}
+
 static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
 {
     compile_options own = *(const compile_options *)record, *o = &own;
@@ -419,7 +445,7 @@ static tc_status run_compile(cli *c, const void *record, const cli_texts *args)
     CLI_TRY(tell(c, m, n));
     if (!o->output && !o->report && !o->dump_dir && !c->common.quiet && !c->common.json)
         cli_note(c, "nothing was written: -o FILE does it, --report FILE.html tells more");
-    return TC_OK;
+    return tell_fit(c, o, last->compiled);
 }
 
 #define AT(field) offsetof(compile_options, field)
@@ -472,6 +498,9 @@ static const cli_option options[] = {
      "vgf: an input or output is an image of this format of Vulkan's, x=r8g8b8a8_unorm; repeat for more"},
     {"--strict", NULL, NULL, CLI_FLAG, AT(strict),
      "a part that is refused is an error; else it runs on the CPU, with a warning"},
+    {"--firmware", NULL, "NAME,...", CLI_TEXT, AT(firmware), CLI_FIRMWARE_HELP},
+    {"--strict-fit", NULL, NULL, CLI_FLAG, AT(strict_fit),
+     "exit 1 where it does not fit the board, or the firmware does not take it"},
     {"--check", NULL, NULL, CLI_FLAG, AT(check),
      "run the program before and after every step, on samples of the calibration data"},
     {"--no-execute", NULL, NULL, CLI_FLAG, AT(no_execute),

@@ -12,7 +12,7 @@
 typedef struct emulate_options {
     const char *target;
     int64_t clock;
-    bool report, verify;
+    bool report, verify, cache;
     cli_texts qemu;
 } emulate_options;
 
@@ -69,6 +69,8 @@ static tc_status start(cli *c, const emulate_options *o, const char *machine, co
         cli_add(&args, "--report");
     if (o->verify)
         cli_add(&args, "--verify");
+    if (o->cache)
+        cli_add(&args, "--cache");
     if (o->clock) {
         cli_add(&args, "--clock");
         cli_add(&args, cli_format("%" PRId64, o->clock));
@@ -109,6 +111,8 @@ static const cli_option options[] = {
     {"--report", NULL, NULL, CLI_FLAG, AT(report), "a line on standard error for every job"},
     {"--verify", NULL, NULL, CLI_FLAG, AT(verify),
      "tell what a machine may do otherwise: missing waits, blocks that do not fit"},
+    {"--cache", NULL, NULL, CLI_FLAG, AT(cache),
+     "tell what a data cache of the core would spoil: lines that were not cleaned, or not invalidated"},
     {"--clock", NULL, "HZ", CLI_NUMBER, AT(clock), "of the Ethos-U, in the firmware's time; default 32000000"},
     {"--qemu", NULL, "OPTION", CLI_TEXTS, AT(qemu), "an argument for qemu-system-arm"},
     {0},

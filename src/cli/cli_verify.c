@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "cli_firmware.h"
 #include "cli_json.h"
 
 typedef struct verify_options {
@@ -86,54 +87,15 @@ static int newer(const tc_model *model, const char *target)
                   : states && strncmp(states, "TOSA 1.1", 8) == 0;
 }
 
-static const char *const verdicts[] = {
-    [TC_FIRMWARE_FITS] = "fits", [TC_FIRMWARE_FAULT] = "fault", [TC_FIRMWARE_OPEN] = "open"};
-
-static void json_findings(const tc_firmware_report *r, const char *path, const char *firmware, size_t faults)
-{
-    cli_json_out out = {0};
-    tc_firmware_finding f = tc_firmware_finding_default();
-    cli_json_open(&out, NULL, '{');
-    cli_json_put_text(&out, "file", path);
-    cli_json_put_text(&out, "firmware", firmware);
-    cli_json_put_bool(&out, "fits", !faults);
-    cli_json_open(&out, "findings", '[');
-    for (size_t i = 0; tc_firmware_finding_at(r, i, &f); i++) {
-        cli_json_open(&out, NULL, '{');
-        cli_json_put_text(&out, "rule", f.rule);
-        cli_json_put_text(&out, "verdict", verdicts[f.verdict]);
-        cli_json_put_text(&out, "asks", f.asks);
-        cli_json_put_text(&out, "found", f.text);
-        cli_json_put_text(&out, "source", f.source);
-        cli_json_close(&out, '}');
-    }
-    cli_json_close(&out, ']');
-    cli_json_close(&out, '}');
-}
-
 /* Whether a firmware takes the file. */
 static tc_status verify_firmware(cli *c, const verify_options *o, const char *path)
 {
     tc_firmware_options f = tc_firmware_options_default();
-    tc_firmware_finding at = tc_firmware_finding_default();
-    tc_firmware_report *r;
-    size_t faults = 0, open = 0;
+    size_t faults;
     f.firmware = o->firmware;
     f.board = o->board;
     f.npu = o->target;
-    CLI_TRY(tc_verify_firmware(c->ctx, path, &f, &r));
-    cli_progress_end(c);
-    for (size_t i = 0; tc_firmware_finding_at(r, i, &at); i++) {
-        faults += at.verdict == TC_FIRMWARE_FAULT;
-        open += at.verdict == TC_FIRMWARE_OPEN;
-        if (!c->common.json)
-            printf("%-6s %-13s %s\n", verdicts[at.verdict], at.rule, at.text);
-    }
-    if (c->common.json)
-        json_findings(r, path, o->firmware, faults);
-    else
-        printf("%s: %s: %zu fault%s, %zu open\n", path, faults ? "it does not fit" : "nothing speaks against it",
-               faults, faults == 1 ? "" : "s", open);
+    CLI_TRY(cli_tell_firmware(c, path, &f, true, &faults));
     return faults && o->strict_fit ? TC_BAD_MODEL : TC_OK;
 }
 
@@ -183,9 +145,7 @@ static tc_status run_verify(cli *c, const void *record, const cli_texts *args)
 static const cli_option options[] = {
     {"--target", "-t", "TARGET", CLI_TEXT, offsetof(verify_options, target),
      "also check the target's profiles and extensions, such as TOSA-1.0+INT+int16; with --firmware the NPU that is there"},
-    {"--firmware", NULL, "NAME,...", CLI_TEXT, offsetof(verify_options, firmware),
-     "whether a firmware takes it: tflm, executorch-1.4, executorch-1.5 or linux-6.19, and what is known of it: "
-     "driver=0.16, arena=BYTES, method=BYTES, temporary=BYTES, resolver=main.cc, kernels=A+B, sram=BYTES (doc/firmware.md)"},
+    {"--firmware", NULL, "NAME,...", CLI_TEXT, offsetof(verify_options, firmware), CLI_FIRMWARE_HELP},
     {"--board", NULL, "NAME|FILE", CLI_TEXT, offsetof(verify_options, board),
      "with --firmware: the board that it is on"},
     {"--strict-fit", NULL, NULL, CLI_FLAG, offsetof(verify_options, strict_fit),

@@ -610,9 +610,10 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
     tc_arena *arena = &hw->ctx->arena;
     const tc_hw_list *l = &hw->list;
     tc_npu_program *p = &out->program;
-    tc_npu_op *op;
-    size_t n, *was;
-    ti_npu_put_marks(hw->arena, hw->options->marks, l->op, l->n, &op, &was, &n);
+    tc_npu_op *op = l->op;
+    size_t n = l->n, *was = NULL; /* was: none was put in */
+    if (hw->options->marks != TC_MARKS_NONE)
+        ti_npu_put_marks(hw->arena, hw->options->marks, l->op, l->n, &op, &was, &n);
     size_t *word_of = tc_new_n(hw->arena, size_t, n + 1);
     *p = (tc_npu_program){.machine = hw->machine, .scratch = l->scratch, .fast = l->fast};
     const char *wrong =
@@ -630,9 +631,10 @@ void ti_hw_write(tc_hw *hw, tc_codegen_result *out)
         return;
     }
     out->origin = tc_new_n(arena, tc_codegen_origin, l->n + 1);
-    for (size_t i = 0; i < n; i++)
-        if (was[i] != SIZE_MAX && l->from[was[i]] >= 0)
-            out->origin[out->n_origin++] =
-                (tc_codegen_origin){word_of[i], hw->op[l->from[was[i]]].node};
+    for (size_t i = 0; i < n; i++) {
+        size_t k = was ? was[i] : i;
+        if (k != SIZE_MAX && l->from[k] >= 0)
+            out->origin[out->n_origin++] = (tc_codegen_origin){word_of[i], hw->op[l->from[k]].node};
+    }
     tell_places(hw, out);
 }

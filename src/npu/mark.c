@@ -67,7 +67,7 @@ void ti_npu_put_marks(tc_arena *arena, tc_npu_marks marks, const tc_npu_op *op, 
     for (size_t i = 0; i < n; i++) {
         at[i] = l.n;
         add(&l, op[i], i);
-        if (marks != TC_MARKS_NONE && i < last && is_marked(&op[i]))
+        if (i < last && is_marked(&op[i]))
             add_mark(&l, marks, op[i].kind != TC_NPU_KIND_DMA, k++);
     }
     at[n] = l.n;

@@ -17,7 +17,7 @@ typedef enum tc_npu_marks { TC_MARKS_NONE, TC_MARKS_IRQ, TC_MARKS_WAIT, TC_MARKS
 tc_npu_marks ti_npu_marks_of(const char *name);
 extern const char *const tc_npu_marks_names[TC_MARKS_COUNT];
 
-/* A list with marks: after every kernel, or chain of them, and after every copy that is an operation by
+/* A list with marks, of one of the two kinds: after every kernel, or chain of them, and after every copy that is an operation by
  * itself; but for the last.  was[i]: which of `op` it is, SIZE_MAX: of a mark. */
 void ti_npu_put_marks(tc_arena *arena, tc_npu_marks marks, const tc_npu_op *op, size_t n,
                       tc_npu_op **out, size_t **was, size_t *n_out);

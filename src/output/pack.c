@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 
-static const char GROUND[] = "a model in plain C, without a runtime";
+static const char ABOUT[] = "a model in plain C, without a runtime";
 
 /* ---- names ---- */
 
@@ -136,7 +136,7 @@ static tc_bytes description(tc_ctx *ctx, const tc_pack *p)
                     "<package schemaVersion=\"1.7.7\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\" "
                     "xs:noNamespaceSchemaLocation=\"PACK.xsd\">\n");
     ti_buf_printf(&b, "  <vendor>%s</vendor>\n  <name>%s</name>\n", p->vendor, p->name);
-    ti_buf_printf(&b, "  <description>%s: %s</description>\n  <url></url>\n", p->name, GROUND);
+    ti_buf_printf(&b, "  <description>%s: %s</description>\n  <url></url>\n", p->name, ABOUT);
     ti_buf_printf(&b, "  <releases>\n    <release version=\"%s\">made by %s</release>\n  </releases>\n", p->version,
                   xml(ctx, p->made_by));
     ti_buf_text(&b, "  <keywords>\n    <keyword>machine learning</keyword>\n  </keywords>\n");
@@ -144,7 +144,7 @@ static tc_bytes description(tc_ctx *ctx, const tc_pack *p)
                       "      <require Dcore=\"%s\"/>\n    </condition>\n  </conditions>\n", core);
     ti_buf_printf(&b, "  <components>\n    <component Cclass=\"Machine Learning\" Cgroup=\"Model\" Csub=\"%s\" Cversion=\"%s\" condition=\"core\">\n",
                   p->name, p->version);
-    ti_buf_printf(&b, "      <description>%s%s</description>\n      <files>\n", GROUND,
+    ti_buf_printf(&b, "      <description>%s%s</description>\n      <files>\n", ABOUT,
                   p->npu ? "; its regions of an Ethos-U are run by tosac_npu_run() of the firmware" : "");
     for (size_t i = 0; i < p->n_file; i++)
         ti_buf_printf(&b, "        <file category=\"%s\" name=\"src/%s\"/>\n",
@@ -169,7 +169,7 @@ static tc_bytes properties(tc_ctx *ctx, const tc_pack *p)
     tc_buf b;
     ti_buf_init(&b, &ctx->arena);
     ti_buf_printf(&b, "name=%s\nversion=%s\nauthor=%s\nmaintainer=%s\nsentence=%s: %s\n", p->name, p->version,
-                  p->vendor, p->vendor, p->name, GROUND);
+                  p->vendor, p->vendor, p->name, ABOUT);
     ti_buf_printf(&b, "paragraph=For a %s; made by %s.\ncategory=Data Processing\nurl=\narchitectures=*\nincludes=%s\n",
                   core_name(ctx, p->core), p->made_by, header_of(p));
     return text_bytes(&b);
@@ -180,7 +180,7 @@ static tc_bytes manifest(tc_ctx *ctx, const tc_pack *p)
     tc_buf b;
     ti_buf_init(&b, &ctx->arena);
     ti_buf_printf(&b, "{\n  \"name\": \"%s\",\n  \"version\": \"%s\",\n  \"description\": \"%s, for a %s\",\n", p->name,
-                  p->version, GROUND, core_name(ctx, p->core));
+                  p->version, ABOUT, core_name(ctx, p->core));
     ti_buf_printf(&b, "  \"keywords\": \"machine learning\",\n  \"headers\": \"%s\",\n  \"frameworks\": \"*\",\n  \"platforms\": \"*\"\n}\n",
                   header_of(p));
     return text_bytes(&b);

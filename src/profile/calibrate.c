@@ -6,6 +6,7 @@
 #include "calibrate.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "../wire/file.h"
@@ -85,28 +86,27 @@ static tc_calibrated_error error_of(const fit *f, size_t log, size_t *n_part, do
 
 static const struct number {
     const char *what;
-    bool whole;
-    double least, most; /* bytes a cycle: at most what the port has */
-} numbers[] = {{"bytes a cycle", false, 0.05, 0},
-               {"read latency", true, 0, 5000},
-               {"write latency", true, 0, 5000}};
+    size_t at;  /* in a port */
+    bool whole; /* an int32_t; else a double */
+    double least, most; /* most 0: what the port has */
+} numbers[] = {{"bytes a cycle", offsetof(tc_npu_port, bytes_per_cycle), false, 0.05, 0},
+               {"read latency", offsetof(tc_npu_port, read_latency), true, 0, 5000},
+               {"write latency", offsetof(tc_npu_port, write_latency), true, 0, 5000}};
 enum { NUMBERS = TC_COUNT(numbers) };
 
 static double get(const tc_npu_system *s, int memory, size_t number)
 {
-    const tc_npu_port *p = &s->memory[memory];
-    return number == 0 ? p->bytes_per_cycle : number == 1 ? p->read_latency : p->write_latency;
+    const char *at = (const char *)&s->memory[memory] + numbers[number].at;
+    return numbers[number].whole ? *(const int32_t *)(const void *)at : *(const double *)(const void *)at;
 }
 
 static void put(tc_npu_system *s, int memory, size_t number, double value)
 {
-    tc_npu_port *p = &s->memory[memory];
-    if (number == 0)
-        p->bytes_per_cycle = value;
-    else if (number == 1)
-        p->read_latency = (int32_t)value;
+    char *at = (char *)&s->memory[memory] + numbers[number].at;
+    if (numbers[number].whole)
+        *(int32_t *)(void *)at = (int32_t)value;
     else
-        p->write_latency = (int32_t)value;
+        *(double *)(void *)at = value;
 }
 
 static double port_bytes(const fit *f, int memory)
@@ -155,8 +155,10 @@ static void search(fit *f)
         for (int round = 0, better = 1; better && round < ROUNDS; round++) {
             better = 0;
             for (int m = 0; m < TC_NPU_MEMORIES; m++)
-                for (size_t i = 0; i < NUMBERS && f->used[m]; i++)
-                    better |= go(f, m, i, steps[k], &best) | go(f, m, i, 1 / steps[k], &best);
+                for (size_t i = 0; i < NUMBERS && f->used[m]; i++) {
+                    better |= go(f, m, i, steps[k], &best);
+                    better |= go(f, m, i, 1 / steps[k], &best);
+                }
         }
 }
 

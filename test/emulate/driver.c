@@ -3,7 +3,8 @@
  * examples/firmware calls.
  *
  *   -DFAULT=N   plants a fault into every job: 1 a word that is no command, 2 a region where no memory is,
- *               3 a stream in memory of the core's alone, 4 a non-secure NPU, 5 no STOP */
+ *               3 a stream in memory of the core's alone, 4 a non-secure NPU, 5 no STOP,
+ *               6 cache lines that are not cleaned before it, 7 not invalidated after it */
 #include "ethosu_driver.h"
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 #ifndef FAULT
 #define FAULT 0
 #endif
-enum { BAD_WORD = 1, NO_MEMORY, CORE_MEMORY, NON_SECURE, NO_STOP };
+enum { BAD_WORD = 1, NO_MEMORY, CORE_MEMORY, NON_SECURE, NO_STOP, NO_CLEAN, NO_INVALIDATE };
 enum { ID, STATUS, CMD, RESET, QBASE, QREAD = 6, QSIZE = 8, PROT, CONFIG, BASEP = 32 };
 enum { PMCR, PMCNTENSET, PMOVSSET = 3, PMOVSCLR, PMINTSET, PMCCNTR = 8, PMEVCNTR = 96, PMEVTYPER = 128 };
 enum { RUNNING = 1, PARSE = 16, BUS = 4, IN_RESET = 8, END = 32, PMU_IRQ = 64 };
@@ -108,6 +109,15 @@ static void plant(uint32_t **words, uint32_t *n, uint64_t *base)
         --*n;
 }
 
+/* A register of the System Control Block, with every line of the regions that the core writes. */
+static void maintain(uint32_t reg, const uint64_t *base, const size_t *size, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (uint32_t at = (uint32_t)base[i] & ~31u; size[i] && at < base[i] + size[i]; at += 32)
+            *(volatile uint32_t *)(uintptr_t)reg = at;
+}
+enum { CLEAN = 0xE000EF68u, INVALIDATE = 0xE000EF5Cu };
+
 /* Waits; how often QREAD was seen in the middle. */
 static uint32_t wait(uint32_t bytes)
 {
@@ -134,7 +144,6 @@ int ethosu_invoke_v3(struct ethosu_driver *d, const void *stream, int bytes, uin
 {
     const uint32_t *words;
     uint32_t count = words_of(stream, bytes, &words);
-    (void)size;
     if (!count)
         return -1;
     if (d->fast)
@@ -144,6 +153,8 @@ int ethosu_invoke_v3(struct ethosu_driver *d, const void *stream, int bytes, uin
         d->reg[BASEP + 2 * i] = (uint32_t)base[i];
         d->reg[BASEP + 2 * i + 1] = 0;
     }
+    if (FAULT != NO_CLEAN)
+        maintain(CLEAN, base, size, n);
     start_counters();
     d->reg[QBASE] = (uint32_t)(uintptr_t)words;
     d->reg[QBASE + 1] = 0;
@@ -152,6 +163,8 @@ int ethosu_invoke_v3(struct ethosu_driver *d, const void *stream, int bytes, uin
     ethosu_inference_begin(d, user);
     d->reg[CMD] = 1 | 0xc;
     uint32_t middle = wait(4 * count), status = d->reg[STATUS];
+    if (FAULT != NO_INVALIDATE)
+        maintain(INVALIDATE, base, size, n);
     tell(middle);
     return status & (BUS | PARSE) || !(status & END) ? -1 : 0;
 }

@@ -142,6 +142,41 @@ static void check_systems(tc_ctx *ctx)
     CHECK(tc_profile_open(ctx, TOSAC_FIXTURES "/cost/none.pte", NULL, &p) != TC_OK);
 }
 
+static void write_log(const char *path, unsigned long bytes, unsigned hash)
+{
+    FILE *f = fopen(path, "w");
+    CHECK(f && fprintf(f, "tosac-pmu 1\nprogram %s\nstream %lu %u\nend %lu 2000\ncall 2300\n", NET, bytes,
+                       hash, bytes) > 0 && fclose(f) == 0);
+}
+
+/* A log of the counter: of another stream, of this one; over a graph; a board that agrees with it. */
+static void check_counted(tc_ctx *ctx)
+{
+    char path[] = "/tmp/tosac-counted-XXXXXX";
+    const char *text = NULL, *report = NULL;
+    unsigned long bytes = 0;
+    tc_profile *p = NULL;
+    tc_profile_options o = tc_profile_options_default();
+    CHECK(close(mkstemp(path)) == 0);
+    o.pmu = path;
+    write_log(path, 7, 1);
+    CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_BAD_MODEL);
+    const char *said = strstr(tc_diagnostics(ctx), "stream 0 of the program has ");
+    CHECK(said && sscanf(said, "stream 0 of the program has %lu", &bytes) == 1);
+    write_log(path, bytes, 0);
+    CHECK(tc_profile_open(ctx, NET, &o, &p) == TC_OK);
+    CHECK(tc_profile_report(ctx, p, TC_PROFILE_BY_KIND, 0, TC_FORM_TEXT, &text) == TC_OK);
+    CHECK(strstr(text, "1 job, ") && strstr(text, "2000 cycles on average, 1573 expected"));
+    CHECK(tc_profile_overlay(ctx, p, &text) == TC_OK && strstr(text, "\"ethos-u85-256\": {"));
+    CHECK(tc_profile_open(ctx, NET, NULL, &p) == TC_OK && tc_profile_overlay(ctx, p, &text) == TC_USAGE);
+    const char *const logs[] = {path};
+    CHECK(tc_board_calibrate(ctx, logs, 1, "corstone-320-fvp", "mine", TC_FORM_TEXT, &text, &report) == TC_OK);
+    CHECK(strstr(text, "[Board.mine]") && strstr(text, "npu_call = 300") && strstr(report, "a call: 300 cycles"));
+    CHECK(tc_board_calibrate(ctx, logs, 1, "alif-e7-hp", "mine", TC_FORM_TEXT, NULL, NULL) == TC_USAGE);
+    unlink(path);
+    CHECK(tc_board_calibrate(ctx, logs, 1, "corstone-320-fvp", "mine", TC_FORM_JSON, NULL, NULL) != TC_OK);
+}
+
 /* Descriptions of systems that make no sense, each told by what is wrong with it. */
 static void check_descriptions(void)
 {
@@ -277,6 +312,7 @@ int main(void)
     check_lines(ctx);
     check_reports(ctx);
     check_systems(ctx);
+    check_counted(ctx);
     check_descriptions();
     check_compiled(ctx);
     check_estimate(ctx, "ethos-u85-256", 0.9 * 1573, 1.1 * 1573);

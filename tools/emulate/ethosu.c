@@ -14,8 +14,9 @@
  *             tcm        whether it reaches the core's tightly coupled memories
  *             report     one line on stderr for every job
  *             verify     tells what the machine could do otherwise: missing waits, blocks that do not fit
+ *             cache      tells what a data cache of the core would spoil (cache.h); as a plugin
  *
- * Not modelled: cycles without a job, a register block that refuses accesses, caches.
+ * Not modelled: cycles without a job, a register block that refuses accesses.
  *
  * SPDX-License-Identifier: GPL-2.0-or-later
  */
@@ -37,6 +38,7 @@
 #include "qemu/qemu-plugin.h"
 #endif
 #include "tosac/npu.h"
+#include "cache.h"
 
 #define TYPE_ETHOSU "arm-ethos-u"
 OBJECT_DECLARE_SIMPLE_TYPE(EthosU, ETHOSU)
@@ -70,7 +72,7 @@ struct EthosU {
     qemu_irq irq;
     char *model_name, *library, *system, *mode;
     uint32_t clock;
-    bool tcm, report, verify;
+    bool tcm, report, verify, cache;
     uint32_t base, line;
 
     tc_ctx *ctx;
@@ -90,7 +92,7 @@ struct EthosU {
     uint64_t cycles;
     uint32_t count[MAX_COUNTERS];
 
-    MemoryRegion adapters;
+    MemoryRegion adapters, maintenance;
     uint32_t adapter[TA_SIZE / 4];
     int64_t reset_until;
 
@@ -340,6 +342,59 @@ static void tell_findings(EthosU *s)
     }
 }
 
+/* ---- the core's cache ---- */
+
+static void tell_cache(const char *what, uint64_t address)
+{
+    error_report("ethos-u: cache: %s, 0x%" PRIx64, what, address);
+}
+
+static void tell_dirty(const char *what, uint64_t address, uint64_t bytes)
+{
+    uint64_t first = 0;
+    size_t n = cache_is_on() ? cache_dirty(address, bytes, &first) : 0;
+    if (n) {
+        error_report("ethos-u: cache: %s: %zu lines from 0x%" PRIx64 " are written by the core and not cleaned", what, n, first);
+    }
+}
+
+/* Of the job's regions and its stream. */
+static void tell_all_dirty(const EthosU *s)
+{
+    tell_dirty("the stream", s->qbase, s->stream_bytes);
+    for (int r = 0; r < TC_NPU_BASES; r++) {
+        g_autofree char *what = g_strdup_printf("region %d", r);
+        tell_dirty(what, s->basep[r], s->job.reach[r]);
+    }
+}
+
+/* Lines that differ from their copy. */
+static void note_changes(uint64_t address, const uint8_t *now, const uint8_t *before, uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes;) {
+        uint64_t n = MIN(bytes - at, CACHE_LINE - (address + at) % CACHE_LINE);
+        if (memcmp(now + at, before + at, n) != 0) {
+            cache_changed(address + at, n);
+        }
+        at += n;
+    }
+}
+
+static uint64_t maintenance_read(void *opaque, hwaddr a, unsigned size)
+{
+    return 0;
+}
+
+static void maintenance_write(void *opaque, hwaddr a, uint64_t v, unsigned size)
+{
+    cache_maintain(a, v);
+}
+
+static const MemoryRegionOps maintenance_ops = {
+    .read = maintenance_read, .write = maintenance_write, .endianness = DEVICE_LITTLE_ENDIAN,
+    .valid = {.min_access_size = 4, .max_access_size = 4},
+};
+
 static void begin_job(EthosU *s)
 {
     s->status = (s->status & ~ST_END) | ST_RUNNING;
@@ -356,6 +411,7 @@ static void begin_job(EthosU *s)
         return;
     }
     tell_findings(s);
+    tell_all_dirty(s);
     s->started = qemu_clock_get_ns(QEMU_CLOCK_VIRTUAL);
     s->counted = tc_npu_progress_default();
     s->counted_cycles = 0;
@@ -389,16 +445,23 @@ static void report_job(EthosU *s, int64_t us)
 
 static void end_job(EthosU *s)
 {
-    uint8_t *data[TC_NPU_BASES] = {0};
+    uint8_t *data[TC_NPU_BASES] = {0}, *before[TC_NPU_BASES] = {0};
     tc_npu_run_info ran = tc_npu_run_info_default();
     tc_status status = TC_OK;
     int bad = map_regions(s, data);
+    for (int r = 0; cache_is_on() && bad < 0 && r < TC_NPU_BASES; r++) {
+        before[r] = data[r] && s->job.written[r] ? g_memdup2(data[r], s->job.reach[r]) : NULL;
+    }
     if (bad < 0) {
         int64_t start = g_get_monotonic_time();
         status = s->call.tc_npu_run(s->npu, &ran);
         report_job(s, g_get_monotonic_time() - start);
     }
     for (int r = 0; r < TC_NPU_BASES; r++) {
+        if (before[r]) {
+            note_changes(s->basep[r], data[r], before[r], s->job.reach[r]);
+            g_free(before[r]);
+        }
         if (data[r]) {
             address_space_unmap(memory_of(s), data[r], s->job.reach[r], s->job.written[r],
                                 bad < 0 ? s->job.reach[r] : 0);
@@ -637,10 +700,25 @@ static bool make_npu(EthosU *s, Error **errp)
     return true;
 }
 
+/* The core's maintenance registers, and what it reads and writes (below). */
+static bool watch_cache(EthosU *s, Error **errp)
+{
+#ifdef ETHOSU_PLUGIN
+    cache_tell = tell_cache;
+    memory_region_init_io(&s->maintenance, OBJECT(s), &maintenance_ops, s, "ethos-u-cache", CACHE_REGISTER_BYTES);
+    memory_region_add_subregion_overlap(first_cpu->memory, CACHE_REGISTERS, &s->maintenance, 20);
+    if (cache_begin()) {
+        return true;
+    }
+#endif
+    error_setg(errp, "ethos-u: cache=on is for the plugin, and takes 48 MB");
+    return false;
+}
+
 static void ethosu_realize(DeviceState *dev, Error **errp)
 {
     EthosU *s = ETHOSU(dev);
-    if (!open_library(s, errp) || !make_npu(s, errp)) {
+    if (!open_library(s, errp) || !make_npu(s, errp) || (s->cache && !watch_cache(s, errp))) {
         return;
     }
     s->timer = timer_new_ns(QEMU_CLOCK_VIRTUAL, on_timer, s);
@@ -671,6 +749,7 @@ static Property ethosu_properties[] = {
     DEFINE_PROP_BOOL("tcm", EthosU, tcm, false),
     DEFINE_PROP_BOOL("report", EthosU, report, false),
     DEFINE_PROP_BOOL("verify", EthosU, verify, false),
+    DEFINE_PROP_BOOL("cache", EthosU, cache, false),
     DEFINE_PROP_END_OF_LIST(),
 };
 
@@ -693,7 +772,19 @@ static const TypeInfo ethosu_info = {
 #ifdef ETHOSU_PLUGIN
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* Not a use that plugins are meant for: it only brings a device. */
+static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *opaque)
+{
+    (qemu_plugin_mem_is_store(info) ? cache_written : cache_read)(address, 1u << qemu_plugin_mem_size_shift(info));
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+    for (size_t i = 0; cache_is_on() && i < qemu_plugin_tb_n_insns(tb); i++) {
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+    }
+}
+
+/* Not a use that plugins are meant for: it brings a device, and watches accesses where that asks for it. */
 QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
 {
     if (object_type_get_instance_size(TYPE_DEVICE) != sizeof(DeviceState) ||
@@ -702,6 +793,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
         return 1;
     }
     type_register_static(&ethosu_info);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
     return 0;
 }
 #else

@@ -36,5 +36,5 @@ done >gen/config-host.h
 : >gen/config-poison.h
 # shellcheck disable=SC2046
 gcc -O2 -Wall -fPIC -shared -DETHOSU_PLUGIN -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -std=gnu11 -iquote qemu -iquote qemu/include -Igen -Igen/qapi \
-    -Iqemu/include -isystem qemu/linux-headers -I"$include" $(pkg-config --cflags glib-2.0) "$here/ethosu.c" -o libqemu-ethosu.so.new
+    -Iqemu/include -isystem qemu/linux-headers -I"$include" $(pkg-config --cflags glib-2.0) "$here/ethosu.c" "$here/cache.c" -o libqemu-ethosu.so.new
 mv libqemu-ethosu.so.new libqemu-ethosu.so
