@@ -6,11 +6,8 @@
  * are about as quick as the quickest. */
 #include "codegen.h"
 
-#include <math.h>
-
 #include "../npu/census.h"
-#include "fold.h"
-#include "select_form.h"
+#include "hw.h"
 
 /* Rows of a stripe; 0: no cascades.  The last are for a fast memory that is limited. */
 static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED, TC_HW_PLANNED + 1, TC_HW_PLANNED + 2};
@@ -243,97 +240,6 @@ static void prepare(tc_hw *hw)
     run(hw, steps, TC_COUNT(steps));
 }
 
-/* What the program is expected to cost; whole: its SRAM without cascades. */
-static attempt priced_best(const tc_hw *hw, int64_t *whole)
-{
-    attempt plain;
-    tc_hw *base = tc_new(hw->arena, tc_hw);
-    *base = *hw;
-    base->counts = true;
-    try_turns(base, 0, false, &plain);
-    *whole = plain.sram;
-    return plain.hw.refused ? plain : *best_attempt(base);
-}
-
-/* Cycles of the region without cascades, with such values widened. */
-static double cycles_with(const tc_hw *plain, const bool *grows)
-{
-    tc_mark mark = ti_arena_mark(plain->arena);
-    tc_hw *hw = begin(plain->ctx, plain->options, plain->g);
-    attempt a = {.cycles = INFINITY};
-    hw->counts = true;
-    hw->grows = grows;
-    hw->memo = plain->memo;
-    prepare(hw);
-    if (!hw->refused)
-        try_turns(hw, 0, false, &a);
-    ti_arena_rewind(plain->arena, mark);
-    return a.cycles < 0 ? INFINITY : a.cycles;
-}
-
-static void tell_channels(tc_hw *hw, double without, double with, bool taken)
-{
-    ti_hw_tell_form(hw, &(tc_codegen_form){.name = ti_form_name(TC_SEL_CHANNELS),
-                                           .places = 1,
-                                           .without = without,
-                                           .with = with,
-                                           .taken = taken});
-}
-
-/* The values that are cheaper with more channels, group by group; NULL: there are none. */
-static const bool *choose_channels(tc_hw *plain)
-{
-    const tc_graph *g = plain->g;
-    const tc_val *group = ti_fold_groups(plain->arena, g);
-    bool *grows = tc_new_n(plain->arena, bool, g->n_val), any = false;
-    double least = -1, nearest = INFINITY;
-    for (tc_val root = 1; root < g->n_val; root++) {
-        if (group[root] != root)
-            continue;
-        least = least < 0 ? cycles_with(plain, NULL) : least;
-        for (tc_val v = root; v < g->n_val; v++)
-            grows[v] = grows[v] || group[v] == root;
-        double cycles = cycles_with(plain, grows);
-        bool less = cycles < least;
-        for (tc_val v = root; v < g->n_val; v++)
-            grows[v] = grows[v] && (less || group[v] != root);
-        least = less ? cycles : least;
-        nearest = cycles < nearest ? cycles : nearest;
-        any = any || less;
-    }
-    if (!any && nearest < INFINITY)
-        tell_channels(plain, least, nearest, false);
-    return any ? grows : NULL;
-}
-
-/* The region with wider channels, where it has some and they cost less, in no more memory, with
- * cascades or without; else as it is. */
-static tc_hw *select_cheapest(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
-                              bool counts)
-{
-    tc_hw *plain = begin(ctx, options, g), *wide;
-    plain->counts = counts;
-    prepare(plain);
-    const bool *grows = plain->refused || !ti_hw_is_u85(plain) ? NULL : choose_channels(plain);
-    if (!grows)
-        return plain;
-    wide = begin(ctx, options, g);
-    wide->counts = counts;
-    wide->grows = grows;
-    wide->memo = plain->memo;
-    prepare(wide);
-    if (wide->refused)
-        return plain;
-    int64_t whole_a, whole_b;
-    attempt a = priced_best(plain, &whole_a), b = priced_best(wide, &whole_b);
-    if (a.hw.refused || b.hw.refused)
-        return plain;
-    bool less = b.cycles < a.cycles && (b.sram <= a.sram || whole_b <= whole_a);
-    tc_hw *best = less ? wide : plain;
-    tell_channels(best, a.cycles, b.cycles, less);
-    return best;
-}
-
 /* Without cascades; with those that keep values in the fast memory, where some leave it. */
 static const attempt *priced_attempt(tc_hw *hw)
 {
@@ -380,7 +286,9 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
                       tc_codegen_price *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = select_cheapest(ctx, options, g, true);
+    tc_hw *hw = begin(ctx, options, g);
+    hw->counts = true;
+    prepare(hw);
     *out = (tc_codegen_price){0};
     const attempt *a = hw->refused         ? NULL
                        : options->cascades ? best_attempt(hw)
@@ -418,7 +326,8 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
                      tc_codegen_result *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = select_cheapest(ctx, options, g, false);
+    tc_hw *hw = begin(ctx, options, g);
+    prepare(hw);
     *out = (tc_codegen_result){0};
     if (!hw->refused) {
         hw = &best_attempt(hw)->hw;

@@ -17,12 +17,6 @@ void ti_fold_curves(tc_hw *hw, tc_graph *g);
 /* The larger of two RESCALEs that is a leaky RELU (fold_leaky.c). */
 void ti_fold_leaky(tc_hw *hw, tc_graph *g);
 
-/* U85: 17 to 32 channels before 1x1 convolutions are 40, of the values that hw->grows names
- * (fold_channels.c). */
-void ti_fold_channels(tc_hw *hw, tc_graph *g);
-/* By value: the one that names the group it would grow with; TC_NONE: it does not. */
-const tc_val *ti_fold_groups(tc_arena *arena, const tc_graph *g);
-
 /* ---- for these files (fold.c) ---- */
 
 /* A constant of one element; false: it is none. */

@@ -112,7 +112,6 @@ typedef struct tc_hw {
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
-    const bool *grows; /* by value: its channels are widened (fold_channels.c); NULL: none are */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;

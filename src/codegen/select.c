@@ -150,8 +150,6 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     tc_graph *g = own_values(hw, of);
     for (size_t k = 0; k < g->n_node; k++)
         (void)compute(hw, g, g->node[k]);
-    if (hw->grows && of == hw->g)
-        ti_fold_channels(hw, g);
     ti_fold_codes(hw, g);
     ti_fold_shifts(hw, g);
     ti_fold_curves(hw, g);

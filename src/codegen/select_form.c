@@ -2,7 +2,7 @@
 /* select_form.c -- see select_form.h. */
 #include "select_form.h"
 
-const char *ti_form_name(tc_sel_form form)
+static const char *form_name(tc_sel_form form)
 {
     static const char *const name[] = {
 #define FORM(name, text, what) text,
@@ -29,7 +29,7 @@ void ti_sel_plain(tc_sel_ways *w)
     w->cycles = ti_hw_cycles(w->s->hw, w->first, w->end);
 }
 
-void ti_hw_tell_form(tc_hw *hw, const tc_codegen_form *form)
+static void tell_form(tc_hw *hw, const tc_codegen_form *form)
 {
     tc_grow(hw->arena, hw->form, hw->n_form, hw->cap_form);
     hw->form[hw->n_form++] = *form;
@@ -63,7 +63,7 @@ bool ti_sel_form(tc_sel_ways *w, tc_sel_form form, bool done)
 {
     tc_hw *hw = w->s->hw;
     double cycles = done ? ti_hw_cycles(hw, w->end, hw->n_op) : w->cycles;
-    tc_codegen_form told = {.name = ti_form_name(form),
+    tc_codegen_form told = {.name = form_name(form),
                             .node = w->node,
                             .type = ti_type_of(w->s->g, w->node->out[0]),
                             .places = 1,
@@ -81,7 +81,7 @@ bool ti_sel_form(tc_sel_ways *w, tc_sel_form form, bool done)
     hw->n_op = w->end;
     hw->n_form = w->told_end;
     if (done)
-        ti_hw_tell_form(hw, &told);
+        tell_form(hw, &told);
     w->told_end = hw->n_form;
     return told.taken;
 }

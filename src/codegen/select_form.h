@@ -37,8 +37,4 @@ void ti_sel_plain(tc_sel_ways *w);
 /* What was emitted since is another form, or (!done) could not be made; gives whether it stays. */
 bool ti_sel_form(tc_sel_ways *w, tc_sel_form form, bool done);
 
-/* A form that was compared, for reports. */
-void ti_hw_tell_form(tc_hw *hw, const tc_codegen_form *form);
-const char *ti_form_name(tc_sel_form form);
-
 #endif

@@ -217,5 +217,4 @@ LEMMAS = [
           "are_sides() evaluates every code of the pair at hand while compiling"),
     Lemma("codes of one value", "src/codegen/fold_codes.c", "a function of one int8 value is its 256 results", "256 codes of each function", "measured",
           "ti_eval_node() evaluates every code while compiling"),
-    Lemma("channels added", "src/codegen/fold_channels.c", "weights 0 add 0 to every sum", "the indices", "measured", "unit-codegen"),
 ]

@@ -65,35 +65,6 @@ static text *pairs_to_8(void)
     return pairs(8);
 }
 
-/* Two narrow values that an ADD connects; the most memory is needed elsewhere, or here. */
-static text *between(int before)
-{
-    char input[64];
-    snprintf(input, sizeof input, "%%0: i8[1,48,48,%d]", before);
-    text *t = begin(input, 1);
-    int first = layer(t, 0, (shape){48, 48, before}, 3, 2, 1, 96),
-        a = layer(t, first, (shape){24, 24, 96}, 1, 1, 0, 24),
-        wide = layer(t, a, (shape){24, 24, 24}, 1, 1, 0, 144),
-        b = layer(t, wide, (shape){24, 24, 144}, 1, 1, 0, 24),
-        x = rescale(t, a, "i8", "i32", "1,24,24,24", 12),
-        y = rescale(t, b, "i8", "i32", "1,24,24,24", 13);
-    SAY(t, "  %%%d = tosa.add %%%d, %%%d : i32[1,24,24,24]\n", t->value + 1, x, y);
-    t->value++;
-    int sum = rescale(t, t->value, "i32", "i8", "1,24,24,24", 49);
-    layer(t, sum, (shape){24, 24, 24}, 1, 1, 0, 144);
-    return t;
-}
-
-static text *channels(void)
-{
-    return between(96);
-}
-
-static text *channels_at_most(void)
-{
-    return between(4);
-}
-
 /* Scores of a few queries, over keys as they are stored. */
 static text *product(int rows)
 {
@@ -143,10 +114,6 @@ static const struct {
     {"pairs", "pixel-pairs", pairs_to_8, "ethos-u85-256", "Sram_Only", TAKEN},
     {"pairs, more channels", "pixel-pairs", pairs_to_16, "ethos-u85-256", "Sram_Only", LEFT},
     {"pairs, U55", "pixel-pairs", pairs_to_16, "ethos-u55-128", "Shared_Sram", LEFT},
-    {"channels", "wide-channels", channels, "ethos-u85-1024", "Sram_Only", TAKEN},
-    {"channels, fewer multipliers", "wide-channels", channels, "ethos-u85-256", "Sram_Only", LEFT},
-    {"channels, memory", "wide-channels", channels_at_most, "ethos-u85-256", "Sram_Only", LEFT},
-    {"channels, U65", "wide-channels", channels, "ethos-u65-256", "Sram_Only", NONE},
     {"one row", "swapped-operands", one_row, "ethos-u85-256", "Sram_Only", TAKEN},
     {"three rows", "swapped-operands", three_rows, "ethos-u85-256", "Sram_Only", LEFT},
     {"rows, U55", "swapped-operands", one_row, "ethos-u55-128", "Shared_Sram", NONE},
