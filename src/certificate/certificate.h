@@ -30,6 +30,6 @@ TC_MUST_USE tc_status ti_certificate_samples(tc_ctx *ctx, const tc_compiled *c, 
 /* certificate_checks.c: each check that has run, and what none has covered. */
 TC_MUST_USE tc_status ti_certificate_checks(tc_ctx *ctx, const tc_compiled *c, const tc_sample_count *drawn, tc_json_out *out);
 /* certificate_map.c: from the line of Python to the commands. */
-void ti_certificate_map(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out);
+void ti_certificate_map(const tc_compiled *c, tc_json_out *out);
 
 #endif
