@@ -84,7 +84,7 @@ typedef struct attempt {
     tc_domains domains;
     tc_quant_gains gains;
     tc_mask_steps masks;
-    const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
+    const tc_rates *rates; /* of coarser weights; NULL: not asked for */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
