@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clock.c -- seconds of a clock that nobody sets. */
+/* clock.c -- seconds of a clock that is never set. */
 #include <time.h>
 
 #include "base.h"

@@ -114,7 +114,7 @@ tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
     put_regions(ctx, c, &json);
     TC_TRY(ti_certificate_kernels(ctx, c, &json));
     TC_TRY(ti_certificate_checks(ctx, c, &drawn, &json));
-    ti_certificate_map(ctx, c, &json);
+    ti_certificate_map(c, &json);
     char above[TC_SHA256_HEX + 1];
     ti_sha256_hex(&(tc_bytes){text.data, text.size}, 1, above);
     ti_json_put_text(&json, "sha256_of_above", above);

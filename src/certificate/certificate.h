@@ -21,7 +21,7 @@ void ti_put_hash(tc_json_out *out, tc_bytes bytes);
 
 /* certificate_inputs.c: the model, the data, the settings and the tool. */
 TC_MUST_USE tc_status ti_certificate_inputs(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out);
-/* certificate_samples.c: as a .npz; drawn: inputs beside those that streams were executed on, and elements that they must give. */
+/* certificate_samples.c: as a .npz; drawn: inputs next to those that streams were executed on, and elements that they must give. */
 typedef struct tc_sample_count {
     size_t drawn;
     int64_t elements;
@@ -32,6 +32,6 @@ TC_MUST_USE tc_status ti_certificate_checks(tc_ctx *ctx, const tc_compiled *c, c
 /* certificate_kernels.c: of a .pte. */
 TC_MUST_USE tc_status ti_certificate_kernels(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out);
 /* certificate_map.c: from the line of Python to the commands. */
-void ti_certificate_map(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out);
+void ti_certificate_map(const tc_compiled *c, tc_json_out *out);
 
 #endif

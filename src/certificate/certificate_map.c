@@ -24,9 +24,8 @@ static void put_commands(tc_json_out *out, const tc_codegen_result *own, const t
         ti_json_close(out, ']');
 }
 
-void ti_certificate_map(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
+void ti_certificate_map(const tc_compiled *c, tc_json_out *out)
 {
-    (void)ctx;
     ti_json_open(out, "map", '[');
     for (size_t r = 0; r < c->n_region; r++) {
         const tc_graph *g = ti_main(c->region[r].module);

@@ -6,10 +6,8 @@
  * are about as quick as the quickest. */
 #include "codegen.h"
 
-#include <math.h>
-
 #include "../npu/census.h"
-#include "fold.h"
+#include "hw.h"
 
 /* Rows of a stripe; 0: no cascades.  The last are for a fast memory that is limited. */
 static const int32_t turns[] = {0, 2, 4, 8, TC_HW_PLANNED, TC_HW_PLANNED + 1, TC_HW_PLANNED + 2};
@@ -246,15 +244,6 @@ static void prepare(tc_hw *hw)
     run(hw, steps, TC_COUNT(steps));
 }
 
-static tc_hw *select_plain(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g,
-                           bool counts)
-{
-    tc_hw *hw = begin(ctx, options, g);
-    hw->counts = counts;
-    prepare(hw);
-    return hw;
-}
-
 /* Without cascades; with those that keep values in the fast memory, where some leave it. */
 static const attempt *priced_attempt(tc_hw *hw)
 {
@@ -301,7 +290,9 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
                       tc_codegen_price *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = select_plain(ctx, options, g, true);
+    tc_hw *hw = begin(ctx, options, g);
+    hw->counts = true;
+    prepare(hw);
     *out = (tc_codegen_price){0};
     const attempt *a = hw->refused         ? NULL
                        : options->cascades ? best_attempt(hw)
@@ -339,7 +330,8 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
                      tc_codegen_result *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    tc_hw *hw = select_plain(ctx, options, g, false);
+    tc_hw *hw = begin(ctx, options, g);
+    prepare(hw);
     *out = (tc_codegen_result){0};
     if (!hw->refused) {
         hw = &best_attempt(hw)->hw;

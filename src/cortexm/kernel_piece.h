@@ -53,7 +53,7 @@ const tc_node *ti_cm_def(const tc_cm_region *r, tc_val v, tc_op op);
 /* The same bytes in another shape. */
 tc_val ti_cm_reshaped(tc_cm_region *r, tc_val x, int rank, const int64_t *dim);
 
-/* Nobody else reads it. */
+/* It has no other reader. */
 static inline bool ti_cm_only_here(const tc_cm_region *r, tc_val v)
 {
     return r->readers[v] == 1;

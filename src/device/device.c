@@ -36,7 +36,7 @@ struct tc_device_program {
     uint32_t stream; /* the handle */
     uint32_t sram;   /* bytes of it that a job takes */
     buffer region[REGIONS];
-    uint64_t mark; /* in region SCRATCH: 16 bytes, which the stream's end copies behind themselves */
+    uint64_t mark; /* in region SCRATCH: 16 bytes, which the stream's end copies after themselves */
     uint32_t jobs;
     tensor *in, *out;
     size_t n_in, n_out;
@@ -296,7 +296,7 @@ static int check_machine(tc_device *d, const contents *c)
 /* ---- the end of a stream ---- */
 
 /* The driver does not tell a job that it gave up from one that is done.  So before STOP 16 bytes of the
- * scratch are copied to the 16 behind them, which each job fills otherwise. */
+ * scratch are copied to the 16 after them, which each job fills otherwise. */
 static uint8_t *marked(const contents *c, uint64_t mark, size_t *n)
 {
     const uint32_t STOP = 0xffff0000;

@@ -12,12 +12,9 @@ static const char *name_of(const tc_graph *g, tc_val v)
     return g->val[v]->name;
 }
 
-const char *ti_steering_input(const tc_graph *g, tc_val x)
+const bool *ti_graph_leads_to(const tc_graph *g, tc_val x)
 {
-    tc_ctx *ctx = g->module->ctx;
-    tc_mark mark = ti_arena_mark(&ctx->scratch);
-    bool *needed = tc_new_n(&ctx->scratch, bool, g->n_val);
-    const char *found = NULL;
+    bool *needed = tc_new_n(&g->module->ctx->scratch, bool, g->n_val);
     needed[x] = true;
     for (size_t k = g->n_node; k-- > 0;) {
         const tc_node *node = g->node[k];
@@ -28,6 +25,15 @@ const char *ti_steering_input(const tc_graph *g, tc_val x)
             if (node->in[i])
                 needed[node->in[i]] = true;
     }
+    return needed;
+}
+
+const char *ti_steering_input(const tc_graph *g, tc_val x)
+{
+    tc_ctx *ctx = g->module->ctx;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const bool *needed = ti_graph_leads_to(g, x);
+    const char *found = NULL;
     for (size_t i = 0; i < g->n_in && g == ti_main(g->module); i++) {
         if (!needed[g->in[i]])
             continue;

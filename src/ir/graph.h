@@ -155,6 +155,8 @@ void ti_graph_to_front(tc_graph *g, size_t n);
 bool ti_graph_gives(const tc_graph *g, tc_val val);
 bool ti_graph_takes(const tc_graph *g, tc_val val);
 bool ti_graph_keeps(const tc_graph *g, tc_val val);
+/* By value: whether x follows from it; in scratch memory. */
+const bool *ti_graph_leads_to(const tc_graph *g, tc_val x);
 /* Bytes of n values. */
 size_t ti_graph_bytes(const tc_graph *g, const tc_val *v, size_t n);
 tc_node *ti_graph_add(tc_graph *g, tc_op op, const void *attr, const tc_val *in, int n_in,

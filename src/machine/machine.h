@@ -39,6 +39,11 @@ typedef struct tc_abilities {
     int acc_bits;         /* of sums of 16-bit products; 0: 48, as TOSA has them */
 } tc_abilities;
 
+/* What all machines have but the smaller Ethos-U. */
+#define TC_CAN_LARGE                                                                               \
+    .gathers = true, .divides = true, .selects = true, .reverses_last = true,                      \
+    .scales_operands = true, .reduces_i32 = true, .deep_kernels = true, .wide_tables = true
+
 /* What it finds cheap. */
 typedef struct tc_costs {
     int64_t matrix_row;     /* rows up to this long are centred and scaled by one matrix; 0: none */

@@ -85,7 +85,7 @@ typedef struct attempt {
     tc_domains domains;
     tc_quant_gains gains;
     tc_mask_steps masks;
-    const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
+    const tc_rates *rates; /* of coarser weights; NULL: not asked for */
     tc_quant_gain turned;  /* what turning gave; no name: nothing could turn */
 } attempt;
 

@@ -119,17 +119,7 @@ bool ti_b_known(tc_build *m, tc_val x, tc_tensor *out)
 static void fix_inputs(tc_build *m, tc_val x)
 {
     tc_mark mark = ti_arena_mark(&m->ctx->scratch);
-    bool *needed = tc_new_n(&m->ctx->scratch, bool, m->g->n_val);
-    needed[x] = true;
-    for (size_t k = m->g->n_node; k-- > 0;) {
-        const tc_node *node = m->g->node[k];
-        bool any = false;
-        for (int i = 0; i < node->n_out; i++)
-            any = any || needed[node->out[i]];
-        for (int i = 0; any && i < node->n_in; i++)
-            if (node->in[i])
-                needed[node->in[i]] = true;
-    }
+    const bool *needed = ti_graph_leads_to(m->g, x);
     for (size_t i = 0; i < m->g->n_in && i < m->facts->n_given; i++)
         m->facts->used[i] = m->facts->used[i] || needed[m->g->in[i]];
     ti_arena_rewind(&m->ctx->scratch, mark);

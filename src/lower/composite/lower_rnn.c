@@ -89,14 +89,6 @@ static state step(tc_build *lw, const cell *l, tc_rnn_num x, state s)
 
 /* ---- states ---- */
 
-static double reach(const tc_type *t)
-{
-    if (!t || !t->quant)
-        return 0;
-    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
-    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
-}
-
 /* How far the state that is operand i can be from 0 before the first step. */
 static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
@@ -104,7 +96,7 @@ static double start_reach(const tc_build *lw, const tc_node *node, int i)
     tc_tensor known = ti_tensor_of(lw->rw->from, node->in[i]);
     double most = 0;
     if (t->quant || !known.data)
-        return reach(t);
+        return ti_rnn_reach(t);
     for (int64_t k = 0; k < tc_type_count(t); k++)
         most = fmax(most, fabs(ti_load_f64(known, k)));
     return most;
@@ -151,7 +143,7 @@ static double projected_reach(tc_build *lw, const tc_node *node, const cell *l, 
  * steps may be much finer than those of a tanh that reaches 1. */
 static double tanh_far(const tc_type *result)
 {
-    double most = result->quant ? 1.5 * reach(result) : 1, far = TC_GATE_FAR;
+    double most = result->quant ? 1.5 * ti_rnn_reach(result) : 1, far = TC_GATE_FAR;
     while (far > 0x1p-12 && ti_tanh(far / 2) > most)
         far /= 2;
     return far;
@@ -166,8 +158,8 @@ static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, i
     l->far = tanh_far(ti_lower_result(lw, node, 0));
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
-        h = fmax(h, i < first + 1 ? reach(ti_lower_result(lw, node, i)) : 0);
-        c = fmax(c, i > first ? reach(ti_lower_result(lw, node, i)) : 0);
+        h = fmax(h, i < first + 1 ? ti_rnn_reach(ti_lower_result(lw, node, i)) : 0);
+        c = fmax(c, i > first ? ti_rnn_reach(ti_lower_result(lw, node, i)) : 0);
     }
     l->start_unit = given * TC_SHARE_UNIT;
     l->h_unit = k == TC_RNN_RELU  ? fmax(h, given) * TC_SHARE_UNIT

@@ -5,6 +5,8 @@
 #ifndef TC_LOWER_RNN_H
 #define TC_LOWER_RNN_H
 
+#include <math.h>
+
 #include "../move/lower_move.h"
 #include "composite.h"
 
@@ -23,5 +25,14 @@ typedef struct tc_rnn {
 double ti_rnn_gain(const double *w, int64_t rows, int64_t n);
 /* The node with results of 16 bits, where the target has what exp_i16.c takes. */
 void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
+
+/* The largest size of a quantized value; 0: it is none. */
+static inline double ti_rnn_reach(const tc_type *t)
+{
+    if (!t || !t->quant)
+        return 0;
+    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
+    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
+}
 
 #endif

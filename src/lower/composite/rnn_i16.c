@@ -247,14 +247,6 @@ static state step(tc_build *lw, const tc_node *node, cell *l, tc_val a, state s)
 
 /* ---- ranges ---- */
 
-static double reach(const tc_type *t)
-{
-    if (!t->quant) /* unused */
-        return 0;
-    double z = (double)t->quant->zero[0], lo = (double)t->quant->lo, hi = (double)t->quant->hi;
-    return t->quant->scale[0] * fmax(fabs(lo - z), fabs(hi - z));
-}
-
 static double start_reach(const tc_build *lw, const tc_node *node, int i)
 {
     const tc_type *t = ti_lower_type(lw, node, i);
@@ -262,7 +254,7 @@ static double start_reach(const tc_build *lw, const tc_node *node, int i)
     double most = 0;
     for (int64_t k = 0; !t->quant && known.data && k < tc_type_count(t); k++)
         most = fmax(most, fabs(ti_load_f64(known, k)));
-    return t->quant ? reach(t) : most;
+    return t->quant ? ti_rnn_reach(t) : most;
 }
 
 /* How far states and sums can go; x: the largest number of the input, of n columns. */
@@ -283,7 +275,7 @@ static void fit(tc_build *lw, const tc_node *node, cell *l, double x, int64_t n,
     ti_arena_rewind(&lw->ctx->scratch, mark);
     double shown = l->h_most = fmax(most, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++)
-        shown = fmax(shown, reach(ti_lower_result(lw, node, i)));
+        shown = fmax(shown, ti_rnn_reach(ti_lower_result(lw, node, i)));
     if (l->kind == TC_RNN_RELU) /* it may grow with every step; what is far out saturates */
         for (int64_t t = 0; t < steps && l->h_most < FAR_OUT * shown; t++)
             l->h_most = fmin(fmax(l->h_most, in + back * l->h_most), FAR_OUT * shown);
@@ -442,7 +434,7 @@ void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *
         ti_lower_refuse(lw, "operand 0 does not have one scale");
         return;
     }
-    sequence x = {NULL, xt->dim[xt->rank - 1], reach(xt), 0};
+    sequence x = {NULL, xt->dim[xt->rank - 1], ti_rnn_reach(xt), 0};
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += r->ways) {
         sequence way[2] = {{0}, {0}};
         for (int64_t d = 0; d < r->ways; d++, l.weight += r->per_cell)

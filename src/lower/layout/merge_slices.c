@@ -7,7 +7,9 @@
  * The selected elements are a set of strides over x, in falling order; where each stride is a
  * multiple of the next, x has a shape in which they are one box.  What is reshaped is
  * copied: every second row, then every second column, takes two copies, as a box one or none. */
-#include "tosa_forms.h"
+#include "../../ir/rewrite.h"
+#include "../lower_pass.h"
+#include "../put.h"
 
 enum { PIECES = 16, WAY = 16, RANK = 4 };
 

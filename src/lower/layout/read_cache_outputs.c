@@ -6,7 +6,9 @@
  *
  * A tensor that is an output in another shape than the one in which others read it is copied;
  * this way the rows are written to the output, and the readers read from there. */
-#include "tosa_forms.h"
+#include "../../ir/rewrite.h"
+#include "../lower_pass.h"
+#include "../put.h"
 
 /* The reshape of v that leaves the graph; NULL: none does. */
 static const tc_node *leaving(const tc_graph *g, tc_val v)

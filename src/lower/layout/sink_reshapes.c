@@ -8,7 +8,9 @@
  *
  * along the first axis that has more than one element.  A slice is read and a part of a
  * CONCAT is written in place, but not always through a reshape: that may take a copy. */
-#include "tosa_forms.h"
+#include "../../ir/rewrite.h"
+#include "../lower_pass.h"
+#include "../put.h"
 
 /* The first axis of more than one element; all before it are 1. */
 static int first_axis(const tc_type *t)

@@ -7,7 +7,9 @@
  * Values that such operators and reshapes connect get the leading axes of those operators that do
  * depend on them (windows, SLICE, CONCAT, matrix products, inputs and outputs of the region), the
  * most bytes first. */
-#include "tosa_forms.h"
+#include "../../ir/rewrite.h"
+#include "../lower_pass.h"
+#include "../put.h"
 
 /* The axes before the last one, three of them. */
 typedef struct view {
@@ -101,10 +103,18 @@ static bool is_stack(const tc_type *t)
     return t->rank == 3 && t->dim[0] > 1 && tc_type_count(t) >= STACK_LEAST;
 }
 
+/* The root of v's group (union-find): a root is its own.  Paths are compressed. */
+static tc_val group_of(tc_val *root, tc_val v)
+{
+    while (root[v] != v)
+        v = root[v] = root[root[v]];
+    return v;
+}
+
 static void unite(views *w, tc_val a, tc_val b)
 {
     if (!w->root[a] || !w->root[b] ||
-        (a = ti_group_of(w->root, a)) == (b = ti_group_of(w->root, b)))
+        (a = group_of(w->root, a)) == (b = group_of(w->root, b)))
         return;
     w->root[b] = a;
     w->group[a].mixed =
@@ -120,9 +130,9 @@ static void want(views *w, const tc_graph *g, tc_val v, bool border, bool fixed)
 {
     if (!w->root[v])
         return;
-    w->group[ti_group_of(w->root, v)].fixed = w->group[ti_group_of(w->root, v)].fixed || fixed;
+    w->group[group_of(w->root, v)].fixed = w->group[group_of(w->root, v)].fixed || fixed;
     vote one = {view_of(ti_type_of(g, v)), border ? 1 : bytes_of(ti_type_of(g, v))};
-    ask(&w->group[ti_group_of(w->root, v)], &one);
+    ask(&w->group[group_of(w->root, v)], &one);
 }
 
 /* ---- which operators go row by row ---- */
@@ -230,7 +240,7 @@ static void look(views *w, const tc_graph *g)
                     one_for_all(ti_type_of(g, node->out[0])))
                     unite(w, node->in[i], node->out[0]);
             if (node->op == TC_OP_tosa_maximum && w->root[node->out[0]])
-                w->group[ti_group_of(w->root, node->out[0])].halved = true;
+                w->group[group_of(w->root, node->out[0])].halved = true;
             continue;
         }
         if (node->op == TC_OP_tosa_reshape)
@@ -262,7 +272,7 @@ static bool chosen(views *w, const tc_graph *g, tc_val v, int64_t *dim)
     if (!w->root[v])
         return false;
     const tc_type *t = ti_type_of(g, v);
-    const group *c = &w->group[ti_group_of(w->root, v)];
+    const group *c = &w->group[group_of(w->root, v)];
     view best = {{1, 1, rows_of(t)}};
     int64_t most = 0;
     bool narrow = c->halved && !c->fixed;
