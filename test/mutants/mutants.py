@@ -19,7 +19,7 @@ The nets (nets.py), all of them parts of `make check`:
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
     table      every operator of the table, in every type, for every target
-    models     400 random models for every target
+    models     120 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
 Of a net at most MOST tests are tried, drawn by the mutant; one of ALL mutants goes through all nets.  What nothing finds is listed: it is

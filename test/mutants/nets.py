@@ -28,7 +28,7 @@ FILES = [("ethos-u85-256", "model.pte", []), ("ethos-u55-128", "model.tflite", [
 MODELS = [(DIGITS / "model.pt2", DIGITS / "calib.npz", "ethos-u55-128"), (SPOTTER / "stream.pt2", SPOTTER / "frames.npy", "ethos-u65-512"),
           (LSTM / "stream.pt2", LSTM / "samples.npy", "ethos-u85-256")]
 LONGEST = 900
-MODELS_EACH, MODELS_TIMES = 10, 40
+MODELS_EACH, MODELS_TIMES = 10, 12
 
 
 class Test(NamedTuple):
