@@ -20,7 +20,7 @@ DIGITS, LSTM, SPOTTER = (TOP / "test" / "fixture" / name for name in ("digits", 
 #: nets that say what a compiler is worth and no more: other bytes without other numbers are no mistake
 PRICES = ("price",)
 MACHINES = ("ethos-u55-128", "ethos-u65-512", "ethos-u85-256")
-ENDS = ("ethos-u55-128", "ethos-u85-256")
+ENDS = ("ethos-u55-128", "ethos-u85-256", "ethos-u55-128:products", "ethos-u85-128")
 SKIPPED = re.compile(r"ERRORIF|_(bf16|f16|f32|fp8)")
 EVERY = 6  # of the suite's cases
 UNITS = re.compile(r"lower_.*|codegen|own|passes|lemmas|cycles|c_runs|cortexm_scratch|place|api_compile|tflite_write")

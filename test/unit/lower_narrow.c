@@ -86,9 +86,25 @@ static void ranges_hold(void)
         }
 }
 
+/* What was i32 has no more than 32 bits after operations on bits. */
+static void bits_stay(void)
+{
+    static const char *const op[] = {"bitwise_and", "minimum", "maximum"};
+    for (size_t k = 0; k < TC_COUNT(op); k++) {
+        char text[512];
+        snprintf(text, sizeof text, "graph @t(%%0: i32[4], %%1: i32[4]) {\n  %%2 = cast %%0 dtype=i64 : i64[4]\n  %%3 = cast %%1 dtype=i64 : "
+                 "i64[4]\n  %%4 = %s %%2, %%3 : i64[4]\n  return %%4\n}\n", op[k]);
+        tc_ctx *ctx = tc_ctx_new();
+        tc_module *m = lower_parse(ctx, lower_expand(ctx, text));
+        CHECK_ROW(op[k], m && ti_int_range_fits(ti_int_ranges(ctx, ti_main(m))[ti_main(m)->out[0]]));
+        tc_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
     ranges_hold();
+    bits_stay();
     lower_plain.int_lo = 0;
     lower_plain.int_hi = 3;
     const char *INT = "TOSA-1.0+INT", *FP = "TOSA-1.0+FP";
