@@ -18,6 +18,7 @@ The nets (nets.py), all of them parts of `make check`:
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
+    shaders    compute shaders of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
     models     120 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
@@ -31,6 +32,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -38,7 +40,7 @@ from pathlib import Path
 from build import Build
 from nets import PRICES, Bench, all_tests
 from places import Mutant, places
-from reach import Reach
+from reach import Reach, key
 
 ALL = 12
 MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 5, "operators": 5, "bytes": 1, "check": 2}
@@ -48,8 +50,8 @@ PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so m
 
 
 class Trial:
-    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool):
-        self.build, self.bench, self.reach, self.deep = build, bench, reach, deep
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str):
+        self.build, self.bench, self.reach, self.deep, self.wanted = build, bench, reach, deep, wanted
 
     def chosen(self, found: list[int], name: str) -> list[int]:
         """Of each net at most MOST, drawn by the mutant's name."""
@@ -85,7 +87,7 @@ def row_of(trial: Trial, place, number: int) -> dict:
     row["is"] = trial.build.changed(m, QUICK)
     if row["is"]:
         return row
-    reached = trial.reach.of(place, m.line)
+    reached = [k for k in trial.reach.of(place, m.line) if re.search(trial.wanted, key(trial.reach.tests[k]))]
     row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
     row["all"] = number % ALL == 0
     row["by"] = trial.finds(trial.build.work / "changed.o", trial.chosen(reached, m.words), row["all"])
@@ -120,6 +122,7 @@ def main() -> int:
     parser.add_argument("--only", help="of files whose names contain this")
     parser.add_argument("--skip", type=int, default=0, help="begin at this place of those that are drawn: for several runs at a time, each with its WORK")
     parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
+    parser.add_argument("--tests", default="", metavar="REGEX", help="those of which the net and the name match alone, without a limit; for --again")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
@@ -132,10 +135,11 @@ def main() -> int:
     kept = work / f"seed{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
-    trial = Trial(build, bench, reach, bool(args.deep))
+    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests)
     for k, row in enumerate(rows):
         if row["is"] in args.again:
-            rows[k] = row_of(trial, drawn[k], 1)
+            now = row_of(trial, drawn[k], 1)
+            rows[k] = row if args.tests and now["is"] != "found" else now
             print(f"again: {rows[k]['is']}: {', '.join(rows[k]['by'].values())}: {row['mutant']}", flush=True)
             kept.write_text(json.dumps(rows, indent=1))
     for place in drawn if args.deep else drawn[len(rows):]:
