@@ -3,7 +3,8 @@
 
 Small models (with --zoo the trained ones too, with --files others, on drawn data) are compiled for Ethos-U as .pte, .tflite and streams, for a
 Cortex-M and for vgf, with a certificate: tosac_check must find no fault, what no check covers must be said (GAPS), and the certificate must keep to
-doc/schema/certificate.json.  Of each model one is made again in another folder, on three threads: the same bytes.  --damage N: each is damaged N times in every place that DAMAGE names.  With the
+doc/schema/certificate.json.  Of each model one is made again in another folder, on three threads: the same bytes; and
+Arm's TOSA reference model gives what the certificate says that its streams must give.  --damage N: each is damaged N times in every place that DAMAGE names.  With the
 certificate's hashes everything must be found.  Without them what is not found is put before TOSAC (harmless.py): of what is not harmless LEAST must be
 found by tosac_check or by `tosac verify`.
 Ends with "N passed, N failed, N skipped".
@@ -25,7 +26,7 @@ import numpy as np
 
 TOP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP / "check"))
-from tosac_check import bills, certificate  # noqa: E402
+from tosac_check import bills, certificate, reference  # noqa: E402
 
 from harmless import Facts  # noqa: E402
 
@@ -36,6 +37,7 @@ REFUSED = (1, 3)  # exit codes: turned down, not supported yet
 QUICK = 0.5  # seconds that tosac_check may take of a case that is damaged
 OUTPUTS = [("ethos-u55-128", "o.pte"), ("ethos-u55-128", "o.tflite"), ("ethos-u65-512", "o.bin"), ("ethos-u85-256", "o.pte"), ("ethos-u85-256", "o.npz"),
            ("cortex-m4", "o.c"), ("vgf", "o.vgf")]
+STREAMS = OUTPUTS[:5]
 LEAST = 0.99
 ENOUGH = 100
 
@@ -43,11 +45,11 @@ ENOUGH = 100
 class Case:
     """A model compiled with its certificate."""
 
-    def __init__(self, tosac: str, model: Path, calib: str, target: str, name: str, folder: Path, threads: int = 1):
+    def __init__(self, tosac: str, model: Path, calib: str, target: str, name: str, folder: Path, *more: str):
         self.folder, self.path, self.file = folder, folder / "o.json", folder / name
         kind = ["--emit", "stream"] if name.endswith((".bin", ".npz")) else []
         done = subprocess.run([tosac, "compile", str(model), "-t", target, "--calib", str(calib), "-o", str(self.file), "--certificate", str(self.path), *kind,
-                               "--threads", str(threads), "--quiet"], capture_output=True, text=True)
+                               "--quiet", *(more or ("--threads", "1"))], capture_output=True, text=True)
         self.said, self.refused = done.stderr.strip(), done.returncode in REFUSED
 
     @property
@@ -167,11 +169,15 @@ def record_faults(record: dict, target: str) -> list[str]:
 
 
 def made_again(tosac: str, case: Case, model: Path, calib: str, target: str) -> list[str]:
-    """Names of files that are other bytes from another folder on three threads."""
+    """What differs when it is made in another folder on three threads; and what Arm's reference model makes of its regions."""
     with tempfile.TemporaryDirectory() as folder:
-        Case(tosac, model, calib, target, case.file.name, Path(folder), 3)
-        return [f"{p.name} is not the same again" for p in sorted(case.folder.iterdir()) if not (Path(folder) / p.name).exists()
-                or (Path(folder) / p.name).read_bytes() != p.read_bytes()]
+        dump = Path(folder) / "dump"
+        Case(tosac, model, calib, target, case.file.name, Path(folder), "--threads", "3", "--dump-dir", str(dump))
+        wrong = [f"{p.name} is not the same again" for p in sorted(case.folder.iterdir()) if not (Path(folder) / p.name).exists()
+                 or (Path(folder) / p.name).read_bytes() != p.read_bytes()]
+        third = reference.judge(certificate.open_certificate(case.path), dump)
+        print(f"the reference model: {third['reference_regions']} regions, {third['reference_samples']} samples, {third['reference_elements']} elements")
+        return wrong + third["faults"] + ["the reference model ran nothing"] * (not third["reference_samples"])
 
 
 def bills_of(case: Case) -> list[str]:
@@ -223,7 +229,7 @@ def main() -> int:
                 report = certificate.judge(case.path)
                 spent = time.process_time() - begun
                 report["faults"] += record_faults(json.loads(case.path.read_text()), target) + bills_of(case)
-                if (target, name) == OUTPUTS[number % len(OUTPUTS)]:
+                if (target, name) == STREAMS[number % len(STREAMS)]:
                     report["faults"] += made_again(args.tosac, case, model, calib, target)
                 sizes = [case.path.with_suffix(part).stat().st_size for part in (".json", certificate.PROGRAM, certificate.SAMPLES)]
                 judged = "; ".join(report["faults"]) or report.get("not_checked") or f"{report.get('elements', 0)} elements on {report.get('samples', 0)} samples"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what `tosac` has written, without code of the compiler.
 
-    python3 -m tosac_check CERTIFICATE.json [--json]
+    python3 -m tosac_check CERTIFICATE.json [--tosa FOLDER] [--json]
     python3 -m tosac_check STREAM.npz [--inputs A.npy ...] [--outputs B.npy ...] [--json]
 
 A certificate (`tosac compile --certificate`) is held to the files that it names: hashes, container, borders and types, the plan of memory,
-the machine's rules, waits, and numbers, by executing each command stream on the certificate's samples.  A stream by itself (an archive, a
+the machine's rules, waits, and numbers, by executing each command stream on the certificate's samples.  --tosa: what they must give is
+computed by Arm's TOSA reference model too, from the regions' files in FOLDER (compile --dump-dir), where the package tosa-tools is installed.  A stream by itself (an archive, a
 payload, a .pte or a .tflite) is checked in the same way; with inputs it is executed on them, with outputs its results must be these, bit for
 bit, without inputs they are drawn from a fixed seed.
 Exit status: 0 nothing wrong, 1 something is, 2 the file cannot be judged.
@@ -21,8 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from . import certificate
+from . import certificate, reference
 from .program import WRONG, execute
+from .stream import Bad
 
 
 def judge(path: Path, given: list | None, want: list | None, bounds: list | None = None) -> dict:
@@ -50,6 +52,8 @@ def words_of(report: dict) -> str:
     parts = [f"{len(report['faults'])} faults"]
     if report.get("samples"):
         parts.append(f"{report['elements']} elements on {report['samples']} samples as the certificate has them")
+    if report.get("reference_regions"):
+        parts.append(f"the reference model ran {report['reference_regions']} regions on {report['reference_samples']} samples")
     if report.get("table_entries"):
         parts.append(f"{report['table_entries_read']} of {report['table_entries']} entries of tables were read")
     parts.append(report.get("not_checked") or report.get("numbers") or ("executed" if report.get("operations") else "no stream was executed"))
@@ -61,16 +65,20 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--inputs", nargs="*", type=Path)
     parser.add_argument("--outputs", nargs="*", type=Path)
+    parser.add_argument("--tosa", type=Path, metavar="FOLDER")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:
         if args.file.suffix == ".json":
             report = certificate.judge(args.file)
+            if args.tosa:
+                third = reference.judge(certificate.open_certificate(args.file), args.tosa)
+                report |= third | {"faults": report["faults"] + third["faults"]}
         else:
             given = None if args.inputs is None else [np.load(p) for p in args.inputs]
             want = None if args.outputs is None else [np.load(p) for p in args.outputs]
             report = judge(args.file, given, want)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError, Bad) as error:
         print(f"tosac-check: {error}", file=sys.stderr)
         return 2
     if args.json:

@@ -30,7 +30,8 @@ class Memory:
         if self.mem[FAST] is self.mem[SCRATCH]:
             self.known[FAST] = self.known[SCRATCH]
         self.lut = bytearray(self.machine.table_bytes)
-        self.acc = None
+        self.acc, self.last = None, 0  # accumulators; the last element that was stored
+        self.states = set()  # at which a loop began again
         self.chain = {}
         self.kinds = set()
         self.wcache = {}

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .elements import Elements
 from .rules import faults_of
-from .stream import CMD0, CMD1
+from .stream import CMD0, CMD1, require
 
 MOST_STEPS = 2000000
 
@@ -66,10 +68,22 @@ class Npu(Elements):
         if name != "OP_BRANCH":
             self.r[name] = (p, data)
             return at + 2
+        require(self.u85, "a branch, which this machine has not")
         self.kinds.add("BRANCH")
         if self.okern or self.odma:
             self.faults.append("a branch is taken while an operation or a DMA may still run")
-        return data // 4 if not p & 1 or self.branch_flag() else at + 2
+        if p & 1 and not self.branch_flag():
+            return at + 2
+        if data // 4 <= at:
+            state = self.state(data // 4)
+            require(state not in self.states, "a loop that never ends")
+            self.states.add(state)
+        return data // 4
+
+    def state(self, at):
+        """All that what follows hangs on."""
+        parts = [bytes(m) for _, m in sorted(self.mem.items())] + [bytes(self.lut), b"" if self.acc is None else np.asarray(self.acc, np.int64).tobytes()]
+        return hash((at, self.last, tuple(sorted(self.r.items())), *parts))
 
     def short(self, name, p):
         if not name.startswith("OP_"):

@@ -86,8 +86,10 @@ void tc_text_f64(double value, char out[32])
         snprintf(out, 32, "%.0f", value);
         return;
     }
-    /* More digits are never less exact: the least count that works is within (no, yes]. */
-    int no = 0, yes = 17;
+    /* More digits are never less exact: the least count that works is within (no, yes].  What was computed needs 16 or 17. */
+    enum { SURE = 17, FEW = 15 };
+    bool few = comes_back(value, FEW, out);
+    int no = few ? 0 : FEW, yes = few ? FEW : SURE;
     while (yes - no > 1) {
         int digits = (no + yes) / 2;
         *(comes_back(value, digits, out) ? &yes : &no) = digits;

@@ -57,6 +57,11 @@ static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
         const tc_region *r = &c->region[i];
         ti_json_open(out, NULL, '{');
         tc_json_put(out, TC_J("name", r->name), TC_J_IF("commands", r->commands));
+        if (r->tosa.size) {
+            ti_json_open(out, "tosa", '{');
+            ti_put_hash(out, r->tosa);
+            ti_json_close(out, '}');
+        }
         if (c->payload && c->payload[i].bytes.size) {
             ti_json_open(out, "payload", '{');
             ti_put_hash(out, c->payload[i].bytes);

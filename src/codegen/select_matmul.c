@@ -266,8 +266,8 @@ void ti_npu_select_matmul(tc_sel *s, const tc_node *node)
     tc_sel_product p = {.zero = {(int32_t)ti_sel_number(s, node->in[2]),
                                  (int32_t)ti_sel_number(s, node->in[3])},
                         .bias = {.root = TC_NO_ROOT}};
-    if (!has_size(s, node, bytes, in->dim[1], in->dim[2], out->dim[2]))
-        return;
+    if (s->hw->refused || !has_size(s, node, bytes, in->dim[1], in->dim[2], out->dim[2]))
+        return; /* a zero point that is no constant, say: of two ways none is tried */
     if (!ti_hw_is_u85(s->hw)) {
         select_u55(s, node, p.zero);
         return;

@@ -17,7 +17,7 @@ class Build:
     def __init__(self, folder: Path, work: Path):
         self.folder, self.work = folder, work
         self.commands = {Path(row["file"]): row["command"] for row in json.loads(said(["ninja", "-t", "compdb"], folder)) if row["file"].endswith(".c")}
-        self.unchanged: dict[Path, bytes] = {}
+        self.unchanged: dict[tuple, bytes | None] = {}
         self.archive = work / "libtosac.a"  # without line numbers: quick to link
         said(["objcopy", "-g", folder / "libtosac.a", self.archive], folder)
 
@@ -30,19 +30,19 @@ class Build:
         words += ["-w", "-iquote", str(path.parent), *more, "-c", str(source), "-o", str(out)]
         return subprocess.run(words, cwd=self.folder, capture_output=True).returncode == 0
 
-    def object_of(self, path: Path, text: str) -> bytes | None:
+    def object_of(self, path: Path, text: str, *more: str) -> bytes | None:
         """None: it does not compile."""
         source, out = self.work / path.name, self.work / "changed.o"
         source.write_text(text)
-        return out.read_bytes() if self.compile(path, source, out) else None
+        return out.read_bytes() if self.compile(path, source, out, *more) else None
 
-    def mutant(self, m) -> tuple[str, Path]:
-        """What became of it ("": it is another program), and its object."""
-        if m.path not in self.unchanged:
-            self.unchanged[m.path] = self.object_of(m.path, m.path.read_text())
-        made = self.object_of(m.path, m.source)
-        how = "does not compile" if made is None else "equal code" if made == self.unchanged[m.path] else ""
-        return how, self.work / "changed.o"
+    def changed(self, m, *more: str) -> str:
+        """What became of it ("": it is another program); its object is in changed.o."""
+        key = (m.path, more)
+        if key not in self.unchanged:
+            self.unchanged[key] = self.object_of(m.path, m.path.read_text(), *more)
+        made = self.object_of(m.path, m.source, *more)
+        return "does not compile" if made is None else "equal code" if made == self.unchanged[key] else ""
 
     def link(self, target: str, objects: list[Path], out: Path, *more: str) -> Path:
         """The objects stand in front of the library."""

@@ -4,7 +4,7 @@
 
 A mutant is src/lower or src/codegen with one place changed: a condition turned, a constant off by one, an operator in place of another
 (places.py).  Places are drawn by the seed from all of them.  A mutant is compiled by the build's own command and linked in front of the
-library; one whose code is equal to the unchanged code is none.  Every test runs once on a compiler that notes what ran (reach.py), and
+library; one that compiles to the unchanged code is none.  Every test runs once on a compiler that notes what ran (reach.py), and
 a mutant is put before tests that come by its place, the quickest first, until one says something else than of the unchanged compiler.
 
 The nets (nets.py), all of them parts of `make check`:
@@ -18,11 +18,12 @@ The nets (nets.py), all of them parts of `make check`:
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
+    shaders    compute shaders of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
-    models     400 random models for every target
+    models     120 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
-Of a net at most MOST tests are tried, drawn by the mutant; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
+Of a net at most MOST tests are tried, drawn by the mutant, and none that takes LONG; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
 harmless, or a hole.  --deep: of the mutants at that line, without a limit.
 WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
 """
@@ -31,6 +32,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -38,24 +40,26 @@ from pathlib import Path
 from build import Build
 from nets import PRICES, Bench, all_tests
 from places import Mutant, places
-from reach import Reach
+from reach import Reach, key
 
 ALL = 12
-MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 8, "operators": 8, "bytes": 4, "check": 3, "models": 12, "table": 1}
+MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 5, "operators": 5, "bytes": 1, "check": 2}
+LONG = 1.5  # seconds; such tests, the table of operators and random models are tried with --deep alone
+QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
 
 class Trial:
-    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool):
-        self.build, self.bench, self.reach, self.deep = build, bench, reach, deep
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str):
+        self.build, self.bench, self.reach, self.deep, self.wanted = build, bench, reach, deep, wanted
 
     def chosen(self, found: list[int], name: str) -> list[int]:
         """Of each net at most MOST, drawn by the mutant's name."""
         dice = random.Random(name)
         by_net: dict[str, list[int]] = {}
-        for k in found:
+        for k in (k for k in found if self.deep or self.reach.seconds[k] < LONG):
             by_net.setdefault(self.reach.tests[k].net, []).append(k)
-        kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST[net])))}
+        kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST.get(net, 0))))}
         return [k for k in found if k in kept]
 
     def finds(self, changed: Path, found: list[int], all_nets: bool) -> dict[str, str]:
@@ -80,15 +84,15 @@ class Trial:
 def row_of(trial: Trial, place, number: int) -> dict:
     m = Mutant(place)
     row = {"mutant": m.words, "kind": m.kind, "is": "", "by": {}}
-    row["is"], changed = trial.build.mutant(m)
+    row["is"] = trial.build.changed(m, QUICK)
     if row["is"]:
         return row
-    reached = trial.reach.of(place, m.line)
+    reached = [k for k in trial.reach.of(place, m.line) if re.search(trial.wanted, key(trial.reach.tests[k]))]
     row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
     row["all"] = number % ALL == 0
-    row["by"] = trial.finds(changed, trial.chosen(reached, m.words), row["all"])
+    row["by"] = trial.finds(trial.build.work / "changed.o", trial.chosen(reached, m.words), row["all"])
     found = set(row["by"]) - set(PRICES)
-    row["is"] = "found" if found else "a price" if row["by"] else "not found" if reached else "not reached"
+    row["is"] = "found" if found else trial.build.changed(m) or ("a price" if row["by"] else "not found" if reached else "not reached")
     return row
 
 
@@ -116,22 +120,26 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", help="of files whose names contain this")
+    parser.add_argument("--skip", type=int, default=0, help="begin at this place of those that are drawn: for several runs at a time, each with its WORK")
     parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
+    parser.add_argument("--tests", default="", metavar="REGEX", help="those of which the net and the name match alone, without a limit; for --again")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     drawn = [p for p in places() if not args.only or args.only in p.path.name]
     random.Random(args.seed).shuffle(drawn)
+    drawn = drawn[args.skip:]
     work = args.work.resolve()
     build, bench = Build(args.build.resolve(), work), Bench(args.build.resolve(), work, args.cases.resolve())
     reach = Reach(build, bench, all_tests(bench.build, bench.cases), work / "reach.json")
-    kept = work / f"seed{args.seed}.json"
+    kept = work / f"seed{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
-    trial = Trial(build, bench, reach, bool(args.deep))
+    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests)
     for k, row in enumerate(rows):
         if row["is"] in args.again:
-            rows[k] = row_of(trial, drawn[k], 1)
+            now = row_of(trial, drawn[k], 1)
+            rows[k] = row if args.tests and now["is"] != "found" else now
             print(f"again: {rows[k]['is']}: {', '.join(rows[k]['by'].values())}: {row['mutant']}", flush=True)
             kept.write_text(json.dumps(rows, indent=1))
     for place in drawn if args.deep else drawn[len(rows):]:

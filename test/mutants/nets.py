@@ -20,15 +20,15 @@ DIGITS, LSTM, SPOTTER = (TOP / "test" / "fixture" / name for name in ("digits", 
 #: nets that say what a compiler is worth and no more: other bytes without other numbers are no mistake
 PRICES = ("price",)
 MACHINES = ("ethos-u55-128", "ethos-u65-512", "ethos-u85-256")
-ENDS = ("ethos-u55-128", "ethos-u85-256")
+ENDS = ("ethos-u55-128", "ethos-u85-256", "ethos-u55-128:products", "ethos-u85-128")
 SKIPPED = re.compile(r"ERRORIF|_(bf16|f16|f32|fp8)")
 EVERY = 6  # of the suite's cases
-UNITS = re.compile(r"lower_.*|codegen|own|passes|lemmas|cycles|c_runs|cortexm_scratch|place|api_compile|tflite_write")
+UNITS = re.compile(r"lower_.*|value_bounds|shader|proof|regions|forms|codegen|own|passes|lemmas|cycles|c_runs|cortexm_scratch|place|api_compile|tflite_write")
 FILES = [("ethos-u85-256", "model.pte", []), ("ethos-u55-128", "model.tflite", []), ("vgf", "model.vgf", []), ("cortex-m55", "model.c", ["--emit=c"])]
 MODELS = [(DIGITS / "model.pt2", DIGITS / "calib.npz", "ethos-u55-128"), (SPOTTER / "stream.pt2", SPOTTER / "frames.npy", "ethos-u65-512"),
           (LSTM / "stream.pt2", LSTM / "samples.npy", "ethos-u85-256")]
 LONGEST = 900
-MODELS_EACH, MODELS_TIMES = 10, 40
+MODELS_EACH, MODELS_TIMES = 10, 12
 
 
 class Test(NamedTuple):
@@ -146,6 +146,14 @@ def models(first: int) -> Test:
                 lambda bench, program: {"models": last_line(bench, program, "--count", MODELS_EACH, "--seed", first)})
 
 
+def shaders() -> Test:
+    """Compute shaders of VGF files on Vulkan in software: one of every so many operators."""
+    def says(bench: Bench, program: Path) -> dict[str, str]:
+        code, said = bench.run(sys.executable, TOP / "tools" / "peer" / "vgf_shaders.py", "operators", program, "--every", 9)
+        return {"shaders": f"{code} {said.splitlines()[-1:]}"}
+    return Test("shaders", "operators", "tosac", says)
+
+
 def all_tests(build: Path, cases: Path) -> list[Test]:
     """Those of which the build has the program."""
     suite = sorted(p for p in (cases / "suites" / "public").iterdir() if p.is_dir() and not SKIPPED.search(p.name))
@@ -155,4 +163,4 @@ def all_tests(build: Path, cases: Path) -> list[Test]:
             *(graph(file, machine) for file in sorted((TOP / "test" / "codegen").glob("*.ir")) for machine in ENDS),
             *(stream(case, MACHINES[k % len(MACHINES)]) for k, case in enumerate(suite[::EVERY])),
             *map(unit, units), *map(operator, operators), *(same_bytes(*f) for f in FILES), *(checked(*m) for m in MODELS),
-            table(), *(models(first) for first in range(1, 1 + MODELS_EACH * MODELS_TIMES, MODELS_EACH))]
+            table(), shaders(), *(models(first) for first in range(1, 1 + MODELS_EACH * MODELS_TIMES, MODELS_EACH))]

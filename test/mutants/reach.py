@@ -28,8 +28,7 @@ class Reach:
         found = json.loads(kept.read_text()) if kept.exists() else {}
         new = [t for t in tests if key(t) not in found]
         if new:
-            found |= measured(build, bench, new)
-            kept.write_text(json.dumps(found))
+            measured(build, bench, new, found, kept)
         self.said = [found[key(t)]["said"] for t in tests]
         self.seconds = [found[key(t)]["seconds"] for t in tests]
         self.by_line: dict[tuple[str, int], set[int]] = {}
@@ -57,7 +56,7 @@ def key(test: Test) -> str:
     return f"{test.net} {test.name}"
 
 
-def measured(build: Build, bench: Bench, tests: list[Test]) -> dict:
+def measured(build: Build, bench: Bench, tests: list[Test], found: dict, kept: Path) -> None:
     folder = build.work / "reach"
     folder.mkdir(exist_ok=True)
     objects = []
@@ -67,7 +66,7 @@ def measured(build: Build, bench: Bench, tests: list[Test]) -> dict:
             assert build.compile(path, path, objects[-1], *OPTIONS), path
     objects.append(folder / "reach.o")
     subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-c", TOP / "test" / "mutants" / "reach.c", "-o", objects[-1]], check=True)
-    found, programs = {}, {}
+    programs = {}
     for number, t in enumerate(tests):
         if t.target not in programs:
             programs[t.target] = Program(build.link(t.target, objects, folder / t.target, "-no-pie"))
@@ -78,8 +77,9 @@ def measured(build: Build, bench: Bench, tests: list[Test]) -> dict:
         found[key(t)] = {"said": said, "seconds": round(seconds, 3), "lines": programs[t.target].lines_of([int(a) for a in ran])}
         if number % 100 == 0:
             print(f"{number} of {len(tests)} tests have run once", flush=True)
+            kept.write_text(json.dumps(found))
     bench.reach = None
-    return found
+    kept.write_text(json.dumps(found))
 
 
 class Program:

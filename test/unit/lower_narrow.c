@@ -2,6 +2,8 @@
 /* lower_narrow.c -- i64 becomes i32 where that changes no number, and only there. */
 #include "lower_check.h"
 
+#include "lower/layout/int_range.h"
+
 /* The program after the pass computes the same; how many nodes of `op` read or make i32. */
 static int small_nodes(const char *target, tc_op op, const char *text)
 {
@@ -40,8 +42,69 @@ done:
     return n;
 }
 
+/* Ranges of results, from operands that have each of their ends with each: every element lies within, and where `tight` both ends are there. */
+static void ranges_hold(void)
+{
+    static const struct {
+        const char *op;
+        bool tight;
+    } row[] = {{"mul %1, %2", true},        {"add %1, %2 alpha=1", true}, {"add %1, %2 alpha=-3", true},
+               {"sub %1, %2 alpha=1", true}, {"sub %1, %2 alpha=2", true}, {"maximum %1, %2", true},
+               {"minimum %1, %2", true},     {"neg %1", true},             {"abs %1", false},
+               {"clamp %1 lo=-7 hi=9", true}, {"bitwise_and %1, %2", false}};
+    uint32_t seed = 5;
+    for (int k = 0; k < 300; k++)
+        for (size_t r = 0; r < TC_COUNT(row); r++) {
+            int end[4];
+            for (int i = 0; i < 4; i++) {
+                seed = seed * 1664525 + 1013904223;
+                end[i] = (int)(seed >> 24) % 41 - (k % 3 == 0 ? 40 : k % 3 == 1 ? 20 : 0);
+            }
+            char text[512];
+            snprintf(text, sizeof text, "graph @t(%%0: i32[1]) {\n  %%1 = const [%d, %d, %d, %d] : i64[4]\n  %%2 = const [%d, %d, %d, %d] : "
+                     "i64[4]\n  %%3 = %s : i64[4]\n  return %%3\n}\n", end[0], end[0], end[1], end[1], end[2], end[3], end[2], end[3], row[r].op);
+            tc_ctx *ctx = tc_ctx_new();
+            tc_module *m = lower_parse(ctx, lower_expand(ctx, text));
+            tc_tensor y, x = {0};
+            bool made = m != NULL;
+            if (made) {
+                x = ti_tensor_new(&ctx->arena, ti_type_of(ti_main(m), ti_main(m)->in[0]));
+                made = ti_eval(ti_main(m), &x, &y, &ctx->arena) == TC_OK;
+            }
+            CHECK_ROW(row[r].op, made);
+            if (made) {
+                tc_int_range range = ti_int_ranges(ctx, ti_main(m))[ti_main(m)->out[0]];
+                double lo = (double)ti_load_i64(y, 0), hi = lo;
+                for (int i = 1; i < 4; i++) {
+                    lo = fmin(lo, (double)ti_load_i64(y, i));
+                    hi = fmax(hi, (double)ti_load_i64(y, i));
+                }
+                CHECK_ROW(row[r].op, range.lo <= lo && range.hi >= hi);
+                CHECK_ROW(row[r].op, !row[r].tight || (range.lo == lo && range.hi == hi));
+            }
+            tc_ctx_free(ctx);
+        }
+}
+
+/* What was i32 has no more than 32 bits after operations on bits. */
+static void bits_stay(void)
+{
+    static const char *const op[] = {"bitwise_and", "minimum", "maximum"};
+    for (size_t k = 0; k < TC_COUNT(op); k++) {
+        char text[512];
+        snprintf(text, sizeof text, "graph @t(%%0: i32[4], %%1: i32[4]) {\n  %%2 = cast %%0 dtype=i64 : i64[4]\n  %%3 = cast %%1 dtype=i64 : "
+                 "i64[4]\n  %%4 = %s %%2, %%3 : i64[4]\n  return %%4\n}\n", op[k]);
+        tc_ctx *ctx = tc_ctx_new();
+        tc_module *m = lower_parse(ctx, lower_expand(ctx, text));
+        CHECK_ROW(op[k], m && ti_int_range_fits(ti_int_ranges(ctx, ti_main(m))[ti_main(m)->out[0]]));
+        tc_ctx_free(ctx);
+    }
+}
+
 int main(void)
 {
+    ranges_hold();
+    bits_stay();
     lower_plain.int_lo = 0;
     lower_plain.int_hi = 3;
     const char *INT = "TOSA-1.0+INT", *FP = "TOSA-1.0+FP";
