@@ -129,7 +129,7 @@ site:
 	@python3 tools/site.py build/site build/peers/site/bin/mkdocs
 
 web:
-	@tools/cross.sh wasm tosac
+	@tools/cross.sh wasm tosac tosac-threads
 	@python3 web/build.py build/wasm/build build/web
 
 npm:

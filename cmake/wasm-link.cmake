@@ -1,6 +1,9 @@
-# The command line as WebAssembly: tosac.js and tosac.wasm, for one thread.  A run is one module, thrown away with its memory
-# afterwards.
-foreach(name tosac)
+# The command line as WebAssembly: a module of JavaScript and a .wasm.  A run is one module, thrown away with its memory afterwards.
+#
+#   tosac           one thread; starts everywhere
+#   tosac-threads   the same objects linked for memory that threads share, which a page has where its server isolates it.  Threads are
+#                   started before the command, Module.threads of them with the first: a busy worker starts none.
+foreach(name tosac tosac-threads)
   add_executable(${name} ${TOSAC_CLI} ${CMAKE_SOURCE_DIR}/src/wire/static/linked_libraries.c)
   target_include_directories(${name} SYSTEM PRIVATE ${LIBZIP_INCLUDE_DIRS} ${LIBPNG_INCLUDE_DIRS} ${LIBJPEG_INCLUDE_DIRS})
   target_link_libraries(${name} PRIVATE tosac-options $<TARGET_FILE:libtosac>)
@@ -14,3 +17,4 @@ foreach(name tosac)
   add_dependencies(${name} libtosac)
 endforeach()
 target_link_options(tosac PRIVATE -sENVIRONMENT=web,worker,node)
+target_link_options(tosac-threads PRIVATE -sENVIRONMENT=worker,node -sUSE_PTHREADS=1 "-sPTHREAD_POOL_SIZE=Module.threads-1" -sPTHREAD_POOL_SIZE_STRICT=2)

@@ -3,16 +3,19 @@
 
 From a disk, without a request to anybody: the example's files are those of the native command, byte for byte; a bad file's message is the
 command line's; a run is stopped; runs one after the other leave no memory; two are compared; pictures and WAV are data; a model of 100 MB;
-all of it by keys alone.  With FOLDER, pictures are left there."""
+several threads where a server isolates it; all of it by keys alone.  With FOLDER, pictures are left there."""
 import array
 import base64
+import functools
 import glob
+import http.server
 import math
 import os
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import wave
 
@@ -31,16 +34,12 @@ def check(name, good, found=""):
         print(f"{name}: {found}")
 
 
-def opened(web, **how):
+def opened(web, at=None, **how):
+    """The page from a disk, or from a server at that address."""
     page = Page(**how)
-    page.call("Page.navigate", url="file://" + os.path.join(os.path.abspath(web), "index.html"))
+    page.call("Page.navigate", url=(at or "file://" + os.path.abspath(web)) + "/index.html")
     page.wait_for(lambda: page.value("!!window.tosac && tosac.ready"))
     return page
-
-
-def closed(page):
-    page.process.terminate()
-    page.process.wait()
 
 
 def give(page, name, data):
@@ -118,6 +117,7 @@ def resident(pid):
 def stop_and_memory(page):
     runs = page.value("tosac.runs.length")
     give(page, "digits.pt2", open(os.path.join(digits, "model.pt2"), "rb").read())
+    give(page, "digits.npz", open(os.path.join(digits, "calib.npz"), "rb").read())
     choose(page, "board alif-e7-hp", "--goal sqnr=60,time=10min")
     page.value("void tosac.compile()")
     page.wait_for(lambda: page.value("tosac.engine.isRunning()"))
@@ -133,6 +133,7 @@ def stop_and_memory(page):
         page.call("HeapProfiler.collectGarbage")
         used.append(resident(page.process.pid))
     one = page.value("+document.getElementById('doing').textContent.match(/(\\d+) MiB/)[1]")
+    check("runs one after the other", page.value("tosac.runs.length") == runs + 6, page.value("document.getElementById('messages').innerText"))
     check("memory is given back", used[-1] - used[0] < 3 * one, (used, one))
 
 
@@ -229,6 +230,49 @@ def large(page, tosac):
         print(f"100 MB: {time.time() - since:.0f} s with native's, {page.value('document.getElementById(`doing`).textContent')}")
 
 
+def themes(page):
+    theme = "document.documentElement.dataset.theme"
+    before = page.value(theme)
+    for _ in range(2):
+        page.value("document.getElementById('theme').click()")
+        now = page.value(theme)
+        check("the report is as light or dark as the page", page.wait_for(lambda: page.inside(theme) == now))
+    check("the button turns light and dark", page.value(theme) == before)
+
+
+class Isolating(http.server.SimpleHTTPRequestHandler):
+    def end_headers(self):
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+    def log_message(self, *what):
+        pass
+
+
+def isolated(tosac, web):
+    """From a server that isolates the page: as many threads as the machine has cores, the same bytes, and an end of them all at Stop."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Isolating, directory=web))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = opened(web, at=f"http://127.0.0.1:{server.server_port}", width=1400, height=950)
+    threads = page.value("tosac.engine.threads")
+    check("threads where the page is isolated", page.value("crossOriginIsolated") and threads == min(page.value("navigator.hardwareConcurrency"), 16), threads)
+    page.value("document.getElementById('example').click()")
+    page.wait_for(lambda: page.value("tosac.runs.length === 1 || document.getElementById('messages').innerText"))
+    for kind, name in (("pte", "digits.pte"), ("tflite", "digits.tflite")):
+        ours, theirs = made(page, kind), native(tosac, ["--board", "alif-e7-hp"], kind, name)
+        check(f"on {threads} threads, {kind}: the same bytes", ours and ours == theirs, (sorted(ours), sorted(theirs)))
+    page.value("void tosac.compile()")
+    page.wait_for(lambda: page.value("tosac.engine.isRunning()"))
+    page.value("tosac.engine.stop()")
+    check("stopped", page.value("!tosac.engine.isRunning()"))
+    page.value("tosac.compile()")
+    check("and started again", page.value("tosac.runs.length") == 2, page.value("document.getElementById('messages').innerText"))
+    check("the console is silent there", not page.console, page.console)
+    page.close()
+    server.shutdown()
+
+
 def focused(page):
     return page.value("document.activeElement.id || document.activeElement.textContent")
 
@@ -261,7 +305,7 @@ def by_keys(web):
     check("and show it", page.value("tosac.shown().number") == 1)
     names = page.value("[...document.querySelectorAll('input, select, button, iframe')].filter(e => !(e.labels && e.labels.length) && !e.ariaLabel && !e.getAttribute('aria-label') && !e.title && !e.textContent.trim()).map(e => e.id)")
     check("each control has a name", not names, names)
-    closed(page)
+    page.close()
 
 
 def looked_at(web, folder):
@@ -273,7 +317,7 @@ def looked_at(web, folder):
         time.sleep(1)
         if folder:
             page.picture(os.path.join(folder, name + ".png"))
-        closed(page)
+        page.close()
 
 
 def main(tosac, web, folder=None):
@@ -284,6 +328,7 @@ def main(tosac, web, folder=None):
     page = opened(web, width=1400, height=950)
     same_bytes(page, tosac)
     compared(page)
+    themes(page)
     message(page, tosac)
     pictures_and_sound(page, tosac)
     large(page, tosac)
@@ -291,7 +336,8 @@ def main(tosac, web, folder=None):
     asked = [p["request"]["url"] for n, p in page.events if n == "Network.requestWillBeSent" and not p["request"]["url"].startswith(("file:", "blob:", "data:"))]
     check("nothing is sent", not asked, asked)
     check("the console is silent", not page.console, page.console)
-    closed(page)
+    page.close()
+    isolated(tosac, web)
     by_keys(web)
     looked_at(web, folder)
     print(f"{passed} passed, {failed} failed")

@@ -59,7 +59,7 @@ END
 fi
 test/same_bytes.sh build/npm/package/cli.js node
 hashes=$?
-python3 web/build.py build/wasm/build build/web
+tools/cross.sh wasm tosac-threads && python3 web/build.py build/wasm/build build/web
 python3 test/web.py "$build/tosac" build/web
 page=$?
 echo "$good passed, $bad failed$([ $left = 0 ] || echo ", $left skipped")"

@@ -1,10 +1,4 @@
 /* The page: what to compile, the verdict, files to take along, runs to compare. */
-const $ = id => document.getElementById(id);
-function el(tag, attributes, ...children) {
-  const e = Object.assign(document.createElement(tag), attributes);
-  e.append(...children.flat().filter(c => c !== null && c !== undefined));
-  return e;
-}
 const chosen = {model: null, data: []}, runs = [];
 let targets = [], boards = [], shown = null;
 const stem = name => name.replace(/\.[^.]*$/, "");
@@ -53,10 +47,10 @@ function say(answer, words) {
   try { list = JSON.parse(answer.err).messages; } catch { if (answer.err.trim()) list = [{severity: "error", text: answer.err.trim(), notes: []}]; }
   $("messages").replaceChildren(...list.map(m => {
     const at = [m.file || "tosac", m.place].filter(Boolean).join(": ");
-    return el("pre", {className: m.severity}, [`${at}: ${m.severity}: ${m.text}${m.id ? ` [${m.id}]` : ""}`, ...m.notes.map(n => `${m.file || "tosac"}: note: ${n}`)].join("\n"));
+    return el("pre." + m.severity, {}, [`${at}: ${m.severity}: ${m.text}${m.id ? ` [${m.id}]` : ""}`, ...m.notes.map(n => `${m.file || "tosac"}: note: ${n}`)].join("\n"));
   }));
   if (answer.code === 3 || answer.code === 70)
-    $("messages").append(el("pre", {className: "error"}, `This tab could not do it; the command line can use all memory and all cores:\n${commandText(words)}`));
+    $("messages").append(el("pre.error", {}, `This tab could not do it; the command line can use all memory and all cores:\n${commandText(words)}`));
 }
 
 /* ---- running ---- */
@@ -101,18 +95,10 @@ async function make(run, kind) {
     run.made[kind] = answer.files;
   }
   const files = run.made[kind];
-  if (files.length === 1) save(files[0].name, new Blob([files[0].bytes])); else save(`${stem(run.model)}-${kind}.zip`, zipOf(files));
-}
-function save(name, blob) {
-  const url = URL.createObjectURL(blob), a = el("a", {href: url, download: name});
-  document.body.append(a);
-  a.click();
-  a.remove();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  if (files.length === 1) save(files[0].name, files[0].bytes); else save(`${stem(run.model)}-${kind}.zip`, zipOf(files));
 }
 
 /* ---- the verdict ---- */
-const short = v => +v.toPrecision(3) + "", whole = v => Math.round(v).toLocaleString("en"), kib = v => whole(v / 1024) + " KiB";
 function figures(json) {
   const v = json.verdict, streams = json.regions.map(r => r.stream).filter(Boolean), sum = k => streams.reduce((s, x) => s + (x[k] || 0), 0);
   const db = (json.accuracy ? json.accuracy.outputs : []).map(o => o.sqnr_db).filter(x => typeof x === "number");
@@ -120,8 +106,8 @@ function figures(json) {
     fits: v && v.fits !== undefined ? v.fits ? "fits" : "does not fit" : "–",
     time: v && v.milliseconds ? [short(v.milliseconds) + " ms", v.milliseconds_low ? `${short(v.milliseconds_low)} to ${short(v.milliseconds_high)} ms` : ""]
       : streams.length ? [whole(sum("cycles")) + " cycles", `${whole(sum("cycles_low"))} to ${whole(sum("cycles_high"))}`] : ["–", ""],
-    memory: v ? v.memories.map(m => `${m.name} ${whole(m.used / 1024)} of ${kib(m.size)}`).join(", ") : json.memory ? kib(json.memory) + " of memory" : "",
-    db: db.length ? Math.min(...db).toFixed(1) + " dB" : "–", bytes: kib(json.bytes), left: v && v.not_counted ? `Not counted: ${v.not_counted}.` : "",
+    memory: v ? v.memories.map(m => `${m.name} ${bytes(m.used)} of ${bytes(m.size)}`).join(", ") : json.memory ? bytes(json.memory) + " of memory" : "",
+    db: db.length ? decibel(Math.min(...db)) + " dB" : "–", size: bytes(json.bytes), left: v && v.not_counted ? `Not counted: ${v.not_counted}.` : "",
   };
 }
 function show(run) {
@@ -129,11 +115,11 @@ function show(run) {
   shown = run;
   $("verdict").hidden = $("files").hidden = $("runs").hidden = false;
   $("verdict").replaceChildren(el("p", {}, f.fits === "–" ? `${run.model} for ${name}: compiled` : `${run.model} on ${name}: ${f.fits}`),
-    el("div", {className: "asked"}, part(f.time[0].endsWith("ms") ? "Time" : "Cost", f.time[0], [f.time[1], f.left].filter(Boolean).join(". ")),
-      part("Against float", f.db, run.json.accuracy ? `worst output, ${run.json.accuracy.samples} samples` : ""), part("Memory", f.bytes, f.memory)));
+    el("div.asked", {}, part(f.time[0].endsWith("ms") ? "Time" : "Cost", f.time[0], [f.time[1], f.left].filter(Boolean).join(". ")),
+      part("Against float", f.db, run.json.accuracy ? `worst output, ${run.json.accuracy.samples} samples` : ""), part("Memory", f.size, f.memory)));
   const t = targetOf(run.where), kinds = ["pte", "tflite", "c", ...(t.takes_stream ? ["stream"] : []), ...(t.title === "VGF" ? ["vgf"] : []), "tosa"];
-  $("files").replaceChildren("Download", ...kinds.map(kind => el("button", {type: "button", className: "small", onclick: () => make(run, kind)}, kind === "c" ? "C" : kind === "stream" ? "stream" : "." + kind)),
-    el("button", {type: "button", className: "small", onclick: () => save(stem(run.model) + ".html", new Blob([run.report]))}, "report"));
+  $("files").replaceChildren("Download", ...kinds.map(kind => el("button.small", {type: "button", onclick: () => make(run, kind)}, kind === "c" ? "C" : kind === "stream" ? "stream" : "." + kind)),
+    el("button.small", {type: "button", onclick: () => save(stem(run.model) + ".html", run.report, "text/html")}, "report"));
   listRuns();
   frame(run.report);
 }
@@ -142,11 +128,15 @@ function frame(bytes) {
   $("report").hidden = false;
   $("report").src = URL.createObjectURL(new Blob([bytes], {type: "text/html"}));
 }
+/* The report is as light or dark as the page around it. */
+function tellReport() {
+  $("report").contentWindow?.postMessage({theme: document.documentElement.dataset.theme}, "*");
+}
 function listRuns() {
   const head = ["", "Model", "For", "Fits", "Time", "dB", "Compare"].map(t => el("th", {scope: "col"}, t));
   $("runs").replaceChildren(el("table", {}, el("tr", {}, head), ...runs.map(run => {
-    const f = figures(run.json), box = el("input", {type: "checkbox", checked: !!run.picked, ariaLabel: `compare run ${run.number}`, onchange: e => pick(run, e.target.checked)});
-    return el("tr", {}, el("td", {}, el("button", {type: "button", className: "link", onclick: () => show(run)}, `Run ${run.number}`)),
+    const f = figures(run.json), box = el("input", {type: "checkbox", checked: !!run.picked, "aria-label": `compare run ${run.number}`, onchange: e => pick(run, e.target.checked)});
+    return el("tr", {}, el("td", {}, el("button.link", {type: "button", onclick: () => show(run)}, `Run ${run.number}`)),
       ...[run.model, run.where.split(" ")[1], f.fits, f.time[0], f.db].map(x => el("td", {}, x)), el("td", {}, box));
   })));
 }
@@ -165,11 +155,8 @@ async function pick(run, on) {
 }
 
 /* ---- the example, the start ---- */
-function script(src) {
-  return new Promise((resolve, reject) => document.body.append(el("script", {src, onload: resolve, onerror: () => reject(new Error(src))})));
-}
 async function example() {
-  if (!window.tosacExample) await script("example.js");
+  if (!window.tosacExample) await engine.script("example.js");
   choose(await Promise.all(tosacExample.map(async f => new File([await engine.decoded(f.data).blob()], f.name))));
   await compile();
 }
@@ -192,8 +179,6 @@ addEventListener("keydown", e => { if (e.key === "Escape") engine.stop(); });
 addEventListener("dragover", e => { e.preventDefault(); document.body.classList.add("over"); });
 addEventListener("dragleave", () => document.body.classList.remove("over"));
 addEventListener("drop", e => { e.preventDefault(); document.body.classList.remove("over"); choose([...e.dataTransfer.files]); });
-const dark = matchMedia("(prefers-color-scheme: dark)"), colours = theme => { document.documentElement.dataset.theme = theme; };
-$("theme").addEventListener("click", () => colours(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
-dark.addEventListener("change", e => colours(e.matches ? "dark" : "light"));
-colours(dark.matches ? "dark" : "light");
+followTheme(tellReport);
+$("report").addEventListener("load", tellReport);
 begin();

@@ -1,4 +1,5 @@
-/* In the worker: one command, then it is over.  {module, words, files: [{name, file}]} comes in; progress and the answer go out. */
+/* In the worker: one command, then it is over.  {module, threads, main, thread, words, files: [{name, file}]} comes in, main and thread
+ * the scripts that further threads start with; progress and the answer go out. */
 const textOf = bytes => new TextDecoder().decode(bytes);
 function filesBelow(FS, folder, known, out) {
   for (const name of FS.readdir(folder).filter(n => n !== "." && n !== "..")) {
@@ -14,7 +15,7 @@ function progress(what, done, total) {
   last = what; told = performance.now();
   postMessage({progress: {what, done, total}});
 }
-onmessage = async ({data: {module, words, files}}) => {
+onmessage = async ({data: {module, threads, main, thread, words, files}}) => {
   try {
     const contents = await Promise.all(files.map(async f => [f.name, new Uint8Array(await f.file.arrayBuffer())])), known = new Set();
     const prepare = FS => {
@@ -28,7 +29,7 @@ onmessage = async ({data: {module, words, files}}) => {
       }
     };
     const instantiateWasm = (imports, receive) => { WebAssembly.instantiate(module, imports).then(i => receive(i, module)); return {}; };
-    const {code, out, err, FS, memory} = await runTosac(createTosac, {module: {instantiateWasm}, words, prepare, progress});
+    const {code, out, err, FS, memory} = await runTosac(createTosac, {module: {instantiateWasm, threads, mainScriptUrlOrBlob: main, locateFile: () => thread}, words, prepare, progress});
     postMessage({done: {code, out: textOf(out), err: textOf(err), memory, files: filesBelow(FS, "/work", known, [])}});
   } catch (e) {
     postMessage({done: {code: 70, out: "", err: String(e && e.message || e), memory: 0, files: []}});

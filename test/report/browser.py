@@ -128,6 +128,14 @@ class Page:
             raise RuntimeError(d.get("exception", {}).get("description") or d["text"])
         return r["result"].get("value")
 
+    def inside(self, expression):
+        """A value of the document in the page's frame, which has a process of its own."""
+        port = open(os.path.join(self.folder, "DevToolsActivePort")).read().split()[0]
+        frames = self.wait_for(lambda: [t for t in json.load(urllib.request.urlopen(f"http://127.0.0.1:{port}/json")) if t["type"] == "iframe"])
+        wire = Socket(frames[0]["webSocketDebuggerUrl"])
+        wire.send(json.dumps({"id": 1, "method": "Runtime.evaluate", "params": {"expression": expression, "returnByValue": True}}))
+        return json.loads(wire.receive())["result"]["result"].get("value")
+
     def settle(self):
         """Two frames later everything has been drawn."""
         self.value("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))")
