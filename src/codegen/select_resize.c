@@ -2,6 +2,7 @@
 /* select_resize.c -- RESIZE.  Along an axis result o is at o d + offset, in units of 1 / n of an
  * input pixel.
  *
+ *   nearest, every n-th pixel or one alone: a copy
  *   U85            an operation of its own
  *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, for each of n
  *                  results, copies of every d-th pixel
@@ -419,6 +420,34 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
 
 /* ---- the rule ---- */
 
+/* ---- nearest, of every n-th pixel or of one alone ---- */
+
+static bool picks(const axis *a)
+{
+    int64_t rest;
+    return a->in == 1 ||
+           (a->period == 1 && pixel(a, 0, &rest) >= 0 && nearest(a, a->out - 1) < a->in);
+}
+
+static tc_view picked(const tc_view *v, int32_t which, const axis *a)
+{
+    tc_view out = *v;
+    out.at += a->in == 1 ? 0 : nearest(a, 0) * v->stride[which];
+    out.stride[which] = a->in == 1 ? 0 : a->advance * v->stride[which];
+    out.dim[which] = a->out;
+    return out;
+}
+
+static void copy_picked(tc_sel *s, const tc_node *node, const axis *y, const axis *x)
+{
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
+    if (s->hw->refused)
+        return;
+    from = picked(&from, 1, y);
+    from = picked(&from, 2, x);
+    ti_sel_copy(s, node, &from, &to);
+}
+
 void ti_npu_select_resize(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_resize *a = node->attr;
@@ -439,6 +468,8 @@ void ti_npu_select_resize(tc_sel *s, const tc_node *node)
          x = axis_of(scale + 2, offset[1], in->dim[2], out->dim[2]);
     if (!linear && is_times(&y, 1) && is_times(&x, 1))
         ti_npu_select_identity(s, node);
+    else if (!linear && picks(&y) && picks(&x))
+        copy_picked(s, node, &y, &x);
     else if (ti_hw_is_u85(s->hw))
         resize_u85(s, node, y, x, linear);
     else if (linear)
