@@ -513,7 +513,10 @@ static void copy_picked(tc_sel *s, const tc_node *node, const axis *y, const axi
         return;
     from = picked(&from, 1, y);
     from = picked(&from, 2, x);
-    ti_sel_copy(s, node, &from, &to);
+    if (y->in == 1 || x->in == 1)
+        ti_sel_spread(s, node, &from, &to);
+    else
+        ti_sel_copy(s, node, &from, &to);
 }
 
 void ti_npu_select_resize(tc_sel *s, const tc_node *node)

@@ -131,6 +131,43 @@ static void late_weights(void)
     free(t);
 }
 
+/* How many operations read a constant operand where it is; copies: how many there are. */
+static int constants_read(const made *m, size_t *copies)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    int n = 0;
+    *copies = 0;
+    ti_npu_walk_begin(&walk, m->r.program.machine, m->r.program.words);
+    while (ti_npu_walk_next(&walk, &op)) {
+        n += op.kind == TC_NPU_KIND_ELEMENTWISE && op.ifm2.used && op.ifm2.region == 0 &&
+             op.ifm2.storage != TC_STORE_NONE;
+        *copies += op.kind == TC_NPU_KIND_DMA;
+    }
+    return n;
+}
+
+/* Numbers of 32 bits come to the values' memory in one copy where theirs is slower. */
+static void near_constants(void)
+{
+    text *t = begin("%0: i32[1,8,8,16]", 1);
+    for (int i = 0, x = 0; i < 3; i++) {
+        int k = constant(t, "i32", 1, "1,1,1,1", 70000 + i);
+        SAY(t, "  %%%d = tosa.sub %%%d, %%%d : i32[1,8,8,16]\n", t->value + 1, k, x);
+        x = ++t->value;
+    }
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    size_t none, one;
+    made here = make(ctx, t, "ethos-u65-512", "Sram_Only", (tc_codegen_options){0}),
+         far = make(ctx, t, "ethos-u65-512", "Dedicated_Sram", (tc_codegen_options){0});
+    CHECK(here.equal && far.equal);
+    CHECK(constants_read(&here, &none) == 3 && none == 0);
+    CHECK(constants_read(&far, &one) == 0 && one == 1);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
 /* With --optimise Size weights come ahead only where values leave bytes idle: what is written over its
  * operand needs none. */
 static void idle_bytes(void)
@@ -804,6 +841,7 @@ int main(void)
     scarce_memory_apart();
     staged_weights();
     late_weights();
+    near_constants();
     idle_bytes();
     sliced_weights();
     shared_weights();
