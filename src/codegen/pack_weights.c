@@ -113,8 +113,8 @@ static bool has_forms(const tc_hw *hw, const tc_hw_op *op)
     return ti_hw_is_u85(hw) && op->op.kind == TC_NPU_KIND_CONV && !(op->known && op->known->depth);
 }
 
-/* A memory that takes longer for all weights than the standard form's decoder, 8 a cycle of each core, is
- * not helped by more bytes. */
+/* A memory that takes longer for all weights than the standard form's decoder, 8 a cycle of each
+ * core, is not helped by more bytes. */
 static bool comes_in_time(const tc_hw *hw, tc_npu_weight_size size)
 {
     enum { A_CYCLE = 8 };

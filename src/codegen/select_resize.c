@@ -295,8 +295,8 @@ static void add_alone(phases *all, const axis *a, int64_t at, int64_t pixel)
     all->of[all->n++] = (phase){at, 1, pixel, {a->n, 0}};
 }
 
-/* The same where results that reach beyond the input are phases of their own, so that its border need not
- * be repeated; n of 0: they are more than `most`. */
+/* The same where results that reach beyond the input are phases of their own, so that its border
+ * need not be repeated; n of 0: they are more than `most`. */
 static phases phases_inside(tc_sel *s, const axis *a, int64_t most)
 {
     phases all = {tc_new_n(s->hw->arena, phase, (size_t)(most + a->out + 1)), 0},
@@ -436,8 +436,8 @@ static bool emit_phases(tc_sel *s, const tc_hw_op *op, const axis *y, const axis
     return true;
 }
 
-/* With the border repeated; or results that reach beyond by themselves, where they are few and that costs
- * less. */
+/* With the border repeated; or results that reach beyond by themselves, where they are few and
+ * that costs less. */
 static void bilinear_of(tc_sel *s, const tc_hw_op *op, const axis *y, const axis *x,
                         const tc_view *from, const tc_view *to)
 {
@@ -486,8 +486,6 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
         bilinear_of(s, &op, &y, &x, &from, &place);
 }
 
-/* ---- the rule ---- */
-
 /* ---- nearest, of every n-th pixel or of one alone ---- */
 
 static bool picks(const axis *a)
@@ -518,6 +516,8 @@ static void copy_picked(tc_sel *s, const tc_node *node, const axis *y, const axi
     else
         ti_sel_copy(s, node, &from, &to);
 }
+
+/* ---- the rule ---- */
 
 void ti_npu_select_resize(tc_sel *s, const tc_node *node)
 {

@@ -74,7 +74,8 @@ static void scarce_memory_apart(void)
     free(t);
 }
 
-/* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need not. */
+/* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need
+ * not. */
 static void staged_weights(void)
 {
     text *t = begin("%0: i8[1,40,40,8]", 1);
@@ -99,8 +100,8 @@ static void staged_weights(void)
     free(t);
 }
 
-/* The operation before holds all bytes: weights come when it has ended, once, and take no byte more of
- * SRAM than values need without copies. */
+/* The operation before holds all bytes: weights come when it has ended, once, and take no byte
+ * more of SRAM than values need without copies. */
 static void late_weights(void)
 {
     enum { AT = 24, IN = 32, OUT = 16, SETUP = 200 };
@@ -168,8 +169,8 @@ static void near_constants(void)
     free(t);
 }
 
-/* With --optimise Size weights come ahead only where values leave bytes idle: what is written over its
- * operand needs none. */
+/* With --optimise Size weights come ahead only where values leave bytes idle: what is written
+ * over its operand needs none. */
 static void idle_bytes(void)
 {
     text *t = begin("%0: i8[1,20,20,32]", 1);
@@ -192,8 +193,8 @@ static void idle_bytes(void)
     free(t);
 }
 
-/* Weights that there is room for come in slices all the same, where the first one is waited for less long
- * and each block of the plane would read them again. */
+/* Weights that there is room for come in slices all the same, where the first one is waited for
+ * less long and each block of the plane would read them again. */
 static void sliced_weights(void)
 {
     text *t = begin("%0: i8[1,64,64,64]", 1);
@@ -244,7 +245,8 @@ static void small_weights(void)
     free(t);
 }
 
-/* Four large values, then what is small of each: one after the other, whatever the region's order. */
+/* Four large values, then what is small of each: one after the other, whatever the region's
+ * order. */
 static void orders(void)
 {
     enum { LARGE = 16 * 16 * 16, N = 4 };
@@ -296,7 +298,8 @@ static void memories_apart(void)
     free(t);
 }
 
-/* A value that the fast memory has no room for rolls: nothing but inputs and outputs is in the slow one. */
+/* A value that the fast memory has no room for rolls: nothing but inputs and outputs is in the
+ * slow one. */
 static void memory_too_small(void)
 {
     enum { LARGE = 160 };
@@ -353,7 +356,8 @@ static void chains(void)
     free(t);
 }
 
-/* 2^12 x + c, and / 2^12: one operation on numbers of 16 bits, the constant's too; also x - c, c - x. */
+/* 2^12 x + c, and / 2^12: one operation on numbers of 16 bits, the constant's too; also x - c, c
+ * - x. */
 static void sums_with_constants(void)
 {
     enum { FACTOR = 1 << 30, COUNT = 160 };
@@ -394,7 +398,8 @@ static void refusals(void)
     free(t);
 }
 
-/* (x + 3)^2 >> 2 of an int8 value is one look-up, for which U55, too, needs no operations on 32 bits. */
+/* (x + 3)^2 >> 2 of an int8 value is one look-up, for which U55, too, needs no operations on 32
+ * bits. */
 static void functions_of_codes(void)
 {
     text *t = begin("%0: i8[1,5,7,24]", 1);
@@ -506,7 +511,8 @@ static int widened(text *t, const char *words, int x, int factor, int shift, con
     return ++t->value;
 }
 
-/* A sum as TensorFlow Lite has it, operands moved left, one of them scaled and rounded twice: one operation. */
+/* A sum as TensorFlow Lite has it, operands moved left, one of them scaled and rounded twice:
+ * one operation. */
 static void sums_of_codes(void)
 {
     static const struct {
@@ -693,8 +699,8 @@ static void no_pools(void)
     }
 }
 
-/* Of small planes, where multipliers are many: dilation that no operation has is zeros in the kernel,
- * a stride that none has is some of the outputs of a smaller one, and a copy of these. */
+/* Of small planes, where multipliers are many: dilation that no operation has is zeros in the
+ * kernel, a stride that none has is some of the outputs of a smaller one, and a copy of these. */
 static void small_planes(void)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forms.c -- other forms of an operation (codegen/form.def): taken where they cost less, with the right
- * numbers, left where not. */
+/* forms.c -- other forms of an operation (codegen/form.def): taken where they cost less, with
+ * the right numbers, left where not. */
 #include "codegen_case.h"
 
 typedef struct shape {
