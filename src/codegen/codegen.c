@@ -101,8 +101,8 @@ static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
     return true;
 }
 
-/* What cascades are for: they need less memory than the attempt without, or more values are in the fast
- * one, or they are quicker in the same. */
+/* What cascades are for: they need less memory than the attempt without, or more values are in
+ * the fast one, or they are quicker in the same. */
 static bool is_of_use(const attempt *a, const attempt *without)
 {
     return a->sram < without->sram || without->evicted ||
@@ -155,8 +155,9 @@ static bool has_late(const tc_hw *hw)
     return false;
 }
 
-/* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the sum, or
- * more of them where weights have a memory of their own, must be there in the whole, too. */
+/* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the
+ * sum, or more of them where weights have a memory of their own, must be there in the whole,
+ * too. */
 static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 {
     bool apart = ti_hw_fast_region(base) == 2;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* near.c -- constants that elementwise operations read from a slower memory than values are in.
  *
- * Each time such an operand is read, the operation waits for that memory.  So numbers of 32 bits (shorter
- * ones are in registers) come to the memory of values in one copy when the program begins, and a larger
- * operand in a copy of its own in front of its operation, where that costs less. */
+ * Each time such an operand is read, the operation waits for that memory.  So numbers of 32 bits
+ * (shorter ones are in registers) come to the memory of values in one copy when the program
+ * begins, and a larger operand in a copy of its own in front of its operation, where that costs
+ * less. */
 #include "hw.h"
 
 enum { SMALL = 64, ALL = 1024, WORD = 16, NUMBER = 4 };
@@ -28,7 +29,8 @@ static bool is_constant_operand(const tc_hw *hw, const tc_hw_op *op, const tc_vi
            hw->root[v->root].kind == TC_ROOT_CONSTANT;
 }
 
-/* Where the operand is among those gathered, added if it was not; below 0: it is not a small one. */
+/* Where the operand is among those gathered, added if it was not; below 0: it is not a small
+ * one. */
 static int64_t place_of(const tc_hw *hw, const tc_view *v, gathered *g)
 {
     const tc_root *r = &hw->root[v->root];
@@ -81,7 +83,7 @@ static bool gather(tc_hw *hw, tc_hw_op *copy)
                 (void)place_of(hw, operand(&hw->op[i], k), &g);
     if (!g.n)
         return false;
-    int32_t from = ti_hw_root(hw, "numbers", TC_ROOT_CONSTANT, NUMBER, (g.bytes + NUMBER - 1) / NUMBER);
+    int32_t from = ti_hw_root(hw, "numbers", TC_ROOT_CONSTANT, NUMBER, g.bytes / NUMBER);
     hw->root[from].data = ti_arena_copy(hw->arena, g.data, (size_t)g.bytes);
     *copy = copy_of(hw, NULL, from);
     for (size_t i = 0; i < hw->n_op; i++)

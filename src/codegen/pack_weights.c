@@ -108,6 +108,16 @@ static bool has_forms(const tc_hw *hw, const tc_hw_op *op)
     return ti_hw_is_u85(hw) && op->op.kind == TC_NPU_KIND_CONV && !(op->known && op->known->depth);
 }
 
+/* A memory that takes longer for all weights than the standard form's decoder, 8 a cycle of each
+ * core, is not helped by more bytes. */
+static bool comes_in_time(const tc_hw *hw, tc_npu_weight_size size)
+{
+    enum { A_CYCLE = 8 };
+    const tc_npu_system *s = hw->options->system;
+    return (double)size.fixed / s->memory[s->of_region[0]].bytes_per_cycle <=
+           (double)size.values / (A_CYCLE * hw->machine->cores);
+}
+
 /* U85: compressed weights where decoding them keeps up with the multiplications, or where they have
  * far fewer bytes; else the form that is quick to decode, which for some weights is also
  * the smaller one. */
@@ -124,7 +134,8 @@ static tc_npu_weight_form form_of(const tc_hw *hw, const tc_hw_op *op, tc_npu_we
             blocks = ti_parts(o->ofm.h, o->block.h) * ti_parts(o->ofm.w, o->block.w);
     tc_npu_weight_form form = ti_npu_weights_form((int64_t)size.values, blocks, hw->machine->cores,
                                                   n * o->ofm.h * o->ofm.w / hw->machine->macs);
-    bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard,
+    bool few = size.fixed && (double)size.fixed <= a_few_more * (double)size.standard &&
+               comes_in_time(hw, size),
          fewer = size.fixed && size.fixed <= size.standard;
     return few && form == TC_WEIGHTS_FIXED ? form
            : fewer                         ? TC_WEIGHTS_SMALLEST

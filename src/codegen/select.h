@@ -193,8 +193,8 @@ tc_sel_operand ti_sel_operand_number(int64_t number, uint8_t bytes);
  * quicker on U55. */
 tc_sel_operand ti_sel_operand_same(const tc_sel *s, const tc_sel_operand *x);
 
-/* An elementwise operation whose results of `bytes` keep their low bits: U55 has no such results of 8
- * and 16 bits, where they saturate. */
+/* An elementwise operation whose results of `bytes` keep their low bits: U55 has no such results
+ * of 8 and 16 bits, where they saturate. */
 tc_hw_op ti_sel_eltwise(const tc_sel *s, const tc_node *node, tc_npu_eltwise mode, uint8_t bytes);
 /* a and b broadcast to the result's view; of an operation with one operand, b is NULL. */
 void ti_sel_combine(tc_sel *s, tc_hw_op *op, bool commutes, const tc_sel_operand *a,
@@ -225,8 +225,8 @@ void ti_sel_pool_axis(tc_sel *s, const tc_hw_op *op, tc_view from, tc_view to, i
 /* MAX or MIN, as a pool or elementwise, of so many bytes. */
 tc_hw_op ti_sel_extreme(tc_sel *s, const tc_node *node, tc_npu_kind kind, uint8_t mode,
                         uint8_t bytes);
-/* Whether that may be done by halves: of what fits a fast memory that is limited (else halves come and go,
- * which the price of a form does not know). */
+/* Whether that may be done by halves: of what fits a fast memory that is limited (else halves
+ * come and go, which the price of a form does not know). */
 bool ti_sel_may_halve(const tc_sel *s, const tc_view *x);
 /* The largest (the smallest) element along the axis: of the two halves, again and again, by op.  A
  * table that op has is the last one's. */

@@ -115,8 +115,8 @@ static tc_sel_operand backwards(tc_sel *s, const tc_view *x, int32_t axis, int64
     return ti_sel_operand_of(&v, bytes);
 }
 
-/* 512 pairs of a base and a slope; v has the low byte 128 (i & 1) + f: 255 less that, or 127 less f.
- */
+/* 512 pairs of a base and a slope; v has the low byte 128 (i & 1) + f: 255 less that, or 127
+ * less f. */
 static const uint8_t *low_table(tc_sel *s, int64_t of)
 {
     enum { PAIRS = 512 };

@@ -3,6 +3,7 @@
  *
  *   REDUCE_SUM        of channels, where the axis is contiguous; else it is moved there first.
  *                     Of 8 and 16 bits, before a RESCALE of factor one, that is part of it.
+ *                     Another axis of 8 bits also by a window of ones, where that costs less.
  *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time (U55 has no MIN:
  *                     -1 - max(-1 - x)); or the larger of two halves, again and again: of 32 bits
  *                     always, of others where that costs less
@@ -35,6 +36,47 @@ static bool sum_part(void *user, const tc_view *part)
     return true;
 }
 
+/* The same by a window of ones along the axis, whose channels stay where they are. */
+static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, const tc_view *to,
+                       int32_t axis)
+{
+    int64_t c = from->dim[from->rank - 1], taps = from->dim[axis];
+    tc_hw_op op = ti_sel_op(s, sum->node, TC_NPU_KIND_DEPTHWISE, 0);
+    int16_t *weight = tc_new_n(s->hw->arena, int16_t, (size_t)(c * taps));
+    int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
+    uint8_t *shift = tc_new_n(s->hw->arena, uint8_t, (size_t)c);
+    for (int64_t i = 0; i < c * taps; i++)
+        weight[i] = 1;
+    for (int64_t i = 0; i < c; i++) {
+        factor[i] = (int32_t)sum->op.ofm_scale.multiplier;
+        shift[i] = (uint8_t)sum->op.ofm_scale.shift;
+    }
+    op.op.ifm = sum->op.ifm;
+    op.op.ofm = sum->op.ofm;
+    op.op.lo = sum->op.lo;
+    op.op.hi = sum->op.hi;
+    op.op.clip = sum->op.clip;
+    op.op.function = sum->op.function;
+    op.table = sum->table;
+    op.op.ofm_scale.round = sum->op.ofm_scale.round;
+    op.op.per_channel = true;
+    op.weight = weight;
+    op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)c);
+    op.factor = factor;
+    op.shift = shift;
+    ti_sel_pool_axis(s, &op, *from, *to, axis);
+}
+
+static bool may_be_window(const tc_sel *s, const tc_hw_op *op, const tc_view *from,
+                          const tc_view *to, int32_t axis)
+{
+    enum { TAPS = 64 };
+    int32_t last = from->rank - 1;
+    return !s->hw->judges && axis < last && from->stride[last] == 1 && to->stride[last] == 1 &&
+           from->dim[last] > 1 && from->dim[axis] <= TAPS && op->op.ifm.bytes == 1 &&
+           op->op.ofm_scale.multiplier <= INT32_MAX;
+}
+
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_axis *a = node->attr;
@@ -57,9 +99,10 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
         ti_hw_refuse(s->hw, node, "sums of more than %d numbers have no rule yet", LONGEST_SUM);
         return;
     }
-    tc_view from = ti_sel_view(s, x);
+    tc_view from = ti_sel_view(s, x), whole = from;
     if (s->hw->refused)
         return;
+    tc_sel_ways ways = ti_sel_ways(s, node);
     from = ti_view_move_axis(&from, (int32_t)a->axis, from.rank - 1);
     if (depth > 1 && from.stride[from.rank - 1] != 1) {
         tc_view moved = ti_sel_working(s, "axis last", s->hw->root[from.root].bytes, from.rank,
@@ -73,10 +116,15 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     tc_view place = ti_sel_result_of(s, node, v);
     if (s->hw->refused)
         return;
-    place = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
-    tc_view views[2] = {place, ti_view_slice(&from, from.rank - 1, 0, 1)};
+    tc_view moved = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
+    tc_view views[2] = {moved, ti_view_slice(&from, from.rank - 1, 0, 1)};
     summing each = {s, &op, depth};
     ti_view_parts(views, 2, false, sum_part, &each);
+    if (!s->hw->refused && may_be_window(s, &op, &whole, &place, (int32_t)a->axis)) {
+        ti_sel_plain(&ways);
+        sum_window(s, &op, &whole, &place, (int32_t)a->axis);
+        ti_sel_form(&ways, TC_SEL_WINDOW, true);
+    }
 }
 
 /* ---- extremes ---- */

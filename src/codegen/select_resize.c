@@ -2,12 +2,14 @@
 /* select_resize.c -- RESIZE.  Along an axis result o is at o d + offset, in units of 1 / n of an
  * input pixel.
  *
+ *   nearest, every n-th pixel or one alone: a copy
  *   U85            an operation of its own
  *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, for each of n
  *                  results, copies of every d-th pixel
  *   U55, bilinear  every n-th result has the same weights: a depthwise convolution of 2 x 2 each,
- *                  strides d, over the input with its border repeated */
-#include "select.h"
+ *                  strides d, over the input with its border repeated, or results at
+ *                  the border by themselves */
+#include "select_form.h"
 
 enum { MOST_WEIGHT = 255, MOST_STRIDE = 3 };
 
@@ -272,6 +274,48 @@ static phase phase_of(const axis *a, int64_t p)
     return (phase){p, (a->out - p + a->period - 1) / a->period, i, {a->n - rest, rest}};
 }
 
+/* The phases of an axis. */
+typedef struct phases {
+    phase *of;
+    int64_t n;
+} phases;
+
+static phases phases_of(tc_sel *s, const axis *a)
+{
+    int64_t n = ti_min_i64(a->period, a->out);
+    phases all = {tc_new_n(s->hw->arena, phase, (size_t)n), n};
+    for (int64_t p = 0; p < n; p++)
+        all.of[p] = phase_of(a, p);
+    return all;
+}
+
+/* A result that the pixel alone is. */
+static void add_alone(phases *all, const axis *a, int64_t at, int64_t pixel)
+{
+    all->of[all->n++] = (phase){at, 1, pixel, {a->n, 0}};
+}
+
+/* The same where results that reach beyond the input are phases of their own, so that its border
+ * need not be repeated; n of 0: they are more than `most`. */
+static phases phases_inside(tc_sel *s, const axis *a, int64_t most)
+{
+    phases all = {tc_new_n(s->hw->arena, phase, (size_t)(most + a->out + 1)), 0},
+           none = {NULL, 0};
+    for (int64_t p = 0; p < a->period && p < a->out; p++) {
+        phase f = phase_of(a, p);
+        int64_t end = f.weight[1] ? a->in - 1 : a->in; /* of first pixels inside */
+        for (; f.n > 0 && f.first < 0; f.n--, f.at += a->period, f.first += a->advance)
+            add_alone(&all, a, f.at, 0);
+        for (; f.n > 0 && f.first + (f.n - 1) * a->advance >= end; f.n--)
+            add_alone(&all, a, f.at + (f.n - 1) * a->period, a->in - 1);
+        if (f.n > 0)
+            all.of[all.n++] = f;
+        if (all.n > most)
+            return none;
+    }
+    return all;
+}
+
 /* Weights of a phase less 2^n that they have in common: the output's factor has it instead. */
 static int lighten(phase *p)
 {
@@ -285,11 +329,11 @@ static int lighten(phase *p)
 }
 
 /* `light`: what weights have in common is the output's. */
-static int64_t most_weight(const axis *a, bool light)
+static int64_t most_weight(const phases *a, bool light)
 {
     int64_t most = 0;
-    for (int64_t p = 0; p < a->period && p < a->out; p++) {
-        phase f = phase_of(a, p);
+    for (int64_t p = 0; p < a->n; p++) {
+        phase f = a->of[p];
         if (light)
             lighten(&f);
         most = ti_max_i64(most, ti_max_i64(f.weight[0], f.weight[1]));
@@ -297,11 +341,11 @@ static int64_t most_weight(const axis *a, bool light)
     return most;
 }
 
-static int most_common(const axis *a)
+static int most_common(const phases *a)
 {
     int most = 0;
-    for (int64_t p = 0; p < a->period && p < a->out; p++) {
-        phase f = phase_of(a, p);
+    for (int64_t p = 0; p < a->n; p++) {
+        phase f = a->of[p];
         int n = lighten(&f);
         most = n > most ? n : most;
     }
@@ -349,11 +393,10 @@ static tc_view pixels_of(tc_sel *s, const tc_node *node, const phase *p, const a
     return out;
 }
 
-static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const axis *x,
-                       int64_t py, int64_t px, const tc_view *from, const tc_view *to)
+static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const axis *x, phase v,
+                       phase h, const tc_view *from, const tc_view *to)
 {
     tc_hw_op *op = &one;
-    phase v = phase_of(y, py), h = phase_of(x, px);
     int64_t c = from->dim[3];
     if (light)
         scale_up(s, op, c, lighten(&v) + lighten(&h));
@@ -380,12 +423,49 @@ static void emit_phase(tc_sel *s, tc_hw_op one, bool light, const axis *y, const
     emit_images(s, op, &in, &out);
 }
 
+/* All phases; false: a weight is larger than the machine's. */
+static bool emit_phases(tc_sel *s, const tc_hw_op *op, const axis *y, const axis *x, phases rows,
+                        phases columns, const tc_view *from, const tc_view *to)
+{
+    bool light = may_lighten(op, from->dim[3], most_common(&rows) + most_common(&columns));
+    if (most_weight(&rows, light) * most_weight(&columns, light) > MOST_WEIGHT)
+        return false;
+    for (int64_t v = 0; v < rows.n && !s->hw->refused; v++)
+        for (int64_t h = 0; h < columns.n; h++)
+            emit_phase(s, *op, light, y, x, rows.of[v], columns.of[h], from, to);
+    return true;
+}
+
+/* With the border repeated; or results that reach beyond by themselves, where they are few and
+ * that costs less. */
+static void bilinear_of(tc_sel *s, const tc_hw_op *op, const axis *y, const axis *x,
+                        const tc_view *from, const tc_view *to)
+{
+    enum { FEW = 4 };
+    const tc_node *node = op->node;
+    int64_t top = 0, left = 0;
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    tc_view in = bordered(s, node, y, x, *from, &top, &left);
+    axis v = *y, h = *x;
+    v.offset += top * v.n;
+    h.offset += left * h.n;
+    if (!emit_phases(s, op, &v, &h, phases_of(s, &v), phases_of(s, &h), &in, to)) {
+        ti_hw_refuse(s->hw, node, "its weights are larger than the machine's");
+        return;
+    }
+    phases rows = phases_inside(s, y, FEW), columns = phases_inside(s, x, FEW);
+    if (s->hw->refused || s->hw->judges || in.root == from->root || !rows.n || !columns.n)
+        return;
+    ti_sel_plain(&ways);
+    ti_sel_form(&ways, TC_SEL_BORDER, emit_phases(s, op, y, x, rows, columns, from, to));
+}
+
 static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
 {
     const tc_type *t = ti_type_of(s->g, node->out[0]);
     uint8_t bytes = ti_sel_bytes(s, node->in[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_DEPTHWISE, 0);
-    int64_t c = t->dim[3], top = 0, left = 0;
+    int64_t c = t->dim[3];
     ti_sel_map(&op.op.ifm, bytes, true, 0);
     op.op.acc_bits = bytes == 2 ? 40 : 32;
     op.op.ofm.c = (int32_t)c;
@@ -401,20 +481,40 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
         ti_sel_plain_output(s, &op.op, node->out[0]);
     } else
         v = ti_sel_take_tail(s, &op, v, (tc_sel_tail){.bounds = op.op.ofm.bytes <= 2});
-    bool light = may_lighten(&op, c, most_common(&y) + most_common(&x));
-    if (most_weight(&y, light) * most_weight(&x, light) > MOST_WEIGHT) {
-        ti_hw_refuse(s->hw, node, "its weights are larger than the machine's");
-        return;
-    }
     tc_view from = ti_sel_channels(s, node, node->in[0]), place = ti_sel_result_of(s, node, v);
+    if (!s->hw->refused)
+        bilinear_of(s, &op, &y, &x, &from, &place);
+}
+
+/* ---- nearest, of every n-th pixel or of one alone ---- */
+
+static bool picks(const axis *a)
+{
+    int64_t rest;
+    return a->in == 1 ||
+           (a->period == 1 && pixel(a, 0, &rest) >= 0 && nearest(a, a->out - 1) < a->in);
+}
+
+static tc_view picked(const tc_view *v, int32_t which, const axis *a)
+{
+    tc_view out = *v;
+    out.at += a->in == 1 ? 0 : nearest(a, 0) * v->stride[which];
+    out.stride[which] = a->in == 1 ? 0 : a->advance * v->stride[which];
+    out.dim[which] = a->out;
+    return out;
+}
+
+static void copy_picked(tc_sel *s, const tc_node *node, const axis *y, const axis *x)
+{
+    tc_view from = ti_sel_view(s, node->in[0]), to = ti_sel_result(s, node->out[0]);
     if (s->hw->refused)
         return;
-    from = bordered(s, node, &y, &x, from, &top, &left);
-    y.offset += top * y.n;
-    x.offset += left * x.n;
-    for (int64_t py = 0; py < y.period && py < y.out && !s->hw->refused; py++)
-        for (int64_t px = 0; px < x.period && px < x.out; px++)
-            emit_phase(s, op, light, &y, &x, py, px, &from, &place);
+    from = picked(&from, 1, y);
+    from = picked(&from, 2, x);
+    if (y->in == 1 || x->in == 1)
+        ti_sel_spread(s, node, &from, &to);
+    else
+        ti_sel_copy(s, node, &from, &to);
 }
 
 /* ---- the rule ---- */
@@ -439,6 +539,8 @@ void ti_npu_select_resize(tc_sel *s, const tc_node *node)
          x = axis_of(scale + 2, offset[1], in->dim[2], out->dim[2]);
     if (!linear && is_times(&y, 1) && is_times(&x, 1))
         ti_npu_select_identity(s, node);
+    else if (!linear && picks(&y) && picks(&x))
+        copy_picked(s, node, &y, &x);
     else if (ti_hw_is_u85(s->hw))
         resize_u85(s, node, y, x, linear);
     else if (linear)

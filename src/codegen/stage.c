@@ -443,8 +443,8 @@ static int64_t room_beside(const tc_hw *hw, int64_t values)
     return ti_max_i64(values / 64, ti_min_i64(values / 2, SMALL - values / 10));
 }
 
-/* A memory for nothing else: the fewest bytes, doubled from step to step, that are about as quick as
- * all of it. */
+/* A memory for nothing else: the fewest bytes, doubled from step to step, that are about as
+ * quick as all of it. */
 static int64_t bytes_apart(search *s, int64_t values, int64_t room)
 {
     enum { FEWEST = 1024 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* time_line.c -- a stream in time: the command parser goes on until it waits, copies follow each
- * other, kernels follow each other, and the fetches from outside of a kernel begin ahead of it where
- * it does not depend on the one before. */
+ * other, kernels follow each other, and the fetches from outside of a kernel begin ahead of it
+ * where it does not depend on the one before. */
 #include "time_line.h"
 
 #include "npu_text.h"
@@ -102,9 +102,9 @@ static void times(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_
     multiply(t, slices_of(j));
 }
 
-/* All but the first slice comes while those before are computed.  They alternate between two places: the
- * copy of a slice begins when the one two before it has ended, so that two of them take a copy, its
- * latency and a slice at least. */
+/* All but the first slice comes while those before are computed.  They alternate between two
+ * places: the copy of a slice begins when the one two before it has ended, so that two of them
+ * take a copy, its latency and a slice at least. */
 static double with_copies(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                           double slices, double cycles, double slack)
 {
@@ -208,7 +208,7 @@ void ti_line_dma(tc_npu_line *l, const tc_npu_op *op)
     size_t most = (size_t)l->m->max_dmas;
     if (l->n_dma >= most) /* its registers have room when an earlier one has ended */
         l->now = ti_most(l->now, l->dma[(l->n_dma - most) % LINE_DMAS].end);
-    if (l->made && !d->dst_internal) /* a wait for the kernel that uses its bytes stops all that follows */
+    if (l->made && !d->dst_internal) /* a wait for who uses its bytes stops all that follows */
         for (size_t i = 0; i < LINE_KERNELS && i < l->n_kernel; i++)
             if (touches(&l->kernel[i].op, d->dst_region, range_of(d->dst, d->bytes)))
                 l->now = ti_most(l->now, l->kernel[i].end);

@@ -140,8 +140,8 @@ void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out)
         out->times[w[k] + MOST]++;
 }
 
-/* Bits of the standard form, and how many weights there are.  The census of a stream: padding is zeros;
- * their runs are unknown. */
+/* Bits of the standard form, and how many weights there are.  The census of a stream: padding is
+ * zeros; their runs are unknown. */
 static uint64_t standard_bits(const tc_npu_weight_census *census, size_t values, size_t *weights)
 {
     tc_mlw_census c = {0};
@@ -161,8 +161,8 @@ static uint64_t standard_bits(const tc_npu_weight_census *census, size_t values,
 
 static size_t standard_size(const tc_npu_weight_census *census, size_t values, int32_t cores)
 {
-    /* Padding as runs of zeros, which take so many bits of it (mobilenet_v2, U85-256: within 6 %); or
-     * zeros like any other. */
+    /* Padding as runs of zeros, so many bits each (mobilenet_v2, U85-256: within 6 %), or as zeros
+     * like any other. */
     static const double a_zero = 0.4;
     size_t n;
     uint64_t all = standard_bits(census, values, &n), without = standard_bits(census, 0, &n),

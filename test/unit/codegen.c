@@ -74,7 +74,8 @@ static void scarce_memory_apart(void)
     free(t);
 }
 
-/* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need not. */
+/* Flash is slow: weights come ahead, to where large values were.  With all in SRAM they need
+ * not. */
 static void staged_weights(void)
 {
     text *t = begin("%0: i8[1,40,40,8]", 1);
@@ -99,8 +100,8 @@ static void staged_weights(void)
     free(t);
 }
 
-/* The operation before holds all bytes: weights come when it has ended, once, and take no byte more of
- * SRAM than values need without copies. */
+/* The operation before holds all bytes: weights come when it has ended, once, and take no byte
+ * more of SRAM than values need without copies. */
 static void late_weights(void)
 {
     enum { AT = 24, IN = 32, OUT = 16, SETUP = 200 };
@@ -131,8 +132,45 @@ static void late_weights(void)
     free(t);
 }
 
-/* With --optimise Size weights come ahead only where values leave bytes idle: what is written over its
- * operand needs none. */
+/* How many operations read a constant operand where it is; copies: how many there are. */
+static int constants_read(const made *m, size_t *copies)
+{
+    tc_npu_walk walk;
+    tc_npu_op op;
+    int n = 0;
+    *copies = 0;
+    ti_npu_walk_begin(&walk, m->r.program.machine, m->r.program.words);
+    while (ti_npu_walk_next(&walk, &op)) {
+        n += op.kind == TC_NPU_KIND_ELEMENTWISE && op.ifm2.used && op.ifm2.region == 0 &&
+             op.ifm2.storage != TC_STORE_NONE;
+        *copies += op.kind == TC_NPU_KIND_DMA;
+    }
+    return n;
+}
+
+/* Numbers of 32 bits come to the values' memory in one copy where theirs is slower. */
+static void near_constants(void)
+{
+    text *t = begin("%0: i32[1,8,8,16]", 1);
+    for (int i = 0, x = 0; i < 3; i++) {
+        int k = constant(t, "i32", 1, "1,1,1,1", 70000 + i);
+        SAY(t, "  %%%d = tosa.sub %%%d, %%%d : i32[1,8,8,16]\n", t->value + 1, k, x);
+        x = ++t->value;
+    }
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    size_t none, one;
+    made here = make(ctx, t, "ethos-u65-512", "Sram_Only", (tc_codegen_options){0}),
+         far = make(ctx, t, "ethos-u65-512", "Dedicated_Sram", (tc_codegen_options){0});
+    CHECK(here.equal && far.equal);
+    CHECK(constants_read(&here, &none) == 3 && none == 0);
+    CHECK(constants_read(&far, &one) == 0 && one == 1);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
+/* With --optimise Size weights come ahead only where values leave bytes idle: what is written
+ * over its operand needs none. */
 static void idle_bytes(void)
 {
     text *t = begin("%0: i8[1,20,20,32]", 1);
@@ -155,8 +193,8 @@ static void idle_bytes(void)
     free(t);
 }
 
-/* Weights that there is room for come in slices all the same, where the first one is waited for less long
- * and each block of the plane would read them again. */
+/* Weights that there is room for come in slices all the same, where the first one is waited for
+ * less long and each block of the plane would read them again. */
 static void sliced_weights(void)
 {
     text *t = begin("%0: i8[1,64,64,64]", 1);
@@ -207,7 +245,8 @@ static void small_weights(void)
     free(t);
 }
 
-/* Four large values, then what is small of each: one after the other, whatever the region's order. */
+/* Four large values, then what is small of each: one after the other, whatever the region's
+ * order. */
 static void orders(void)
 {
     enum { LARGE = 16 * 16 * 16, N = 4 };
@@ -259,7 +298,8 @@ static void memories_apart(void)
     free(t);
 }
 
-/* A value that the fast memory has no room for rolls: nothing but inputs and outputs is in the slow one. */
+/* A value that the fast memory has no room for rolls: nothing but inputs and outputs is in the
+ * slow one. */
 static void memory_too_small(void)
 {
     enum { LARGE = 160 };
@@ -316,7 +356,8 @@ static void chains(void)
     free(t);
 }
 
-/* 2^12 x + c, and / 2^12: one operation on numbers of 16 bits, the constant's too; also x - c, c - x. */
+/* 2^12 x + c, and / 2^12: one operation on numbers of 16 bits, the constant's too; also x - c, c
+ * - x. */
 static void sums_with_constants(void)
 {
     enum { FACTOR = 1 << 30, COUNT = 160 };
@@ -357,7 +398,8 @@ static void refusals(void)
     free(t);
 }
 
-/* (x + 3)^2 >> 2 of an int8 value is one look-up, for which U55, too, needs no operations on 32 bits. */
+/* (x + 3)^2 >> 2 of an int8 value is one look-up, for which U55, too, needs no operations on 32
+ * bits. */
 static void functions_of_codes(void)
 {
     text *t = begin("%0: i8[1,5,7,24]", 1);
@@ -469,7 +511,8 @@ static int widened(text *t, const char *words, int x, int factor, int shift, con
     return ++t->value;
 }
 
-/* A sum as TensorFlow Lite has it, operands moved left, one of them scaled and rounded twice: one operation. */
+/* A sum as TensorFlow Lite has it, operands moved left, one of them scaled and rounded twice:
+ * one operation. */
 static void sums_of_codes(void)
 {
     static const struct {
@@ -656,8 +699,8 @@ static void no_pools(void)
     }
 }
 
-/* Of small planes, where multipliers are many: dilation that no operation has is zeros in the kernel,
- * a stride that none has is some of the outputs of a smaller one, and a copy of these. */
+/* Of small planes, where multipliers are many: dilation that no operation has is zeros in the
+ * kernel, a stride that none has is some of the outputs of a smaller one, and a copy of these. */
 static void small_planes(void)
 {
     static const struct {
@@ -804,6 +847,7 @@ int main(void)
     scarce_memory_apart();
     staged_weights();
     late_weights();
+    near_constants();
     idle_bytes();
     sliced_weights();
     shared_weights();

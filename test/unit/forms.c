@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* forms.c -- other forms of an operation (codegen/form.def): taken where they cost less, with the right
- * numbers, left where not. */
+/* forms.c -- other forms of an operation (codegen/form.def): taken where they cost less, with
+ * the right numbers, left where not. */
 #include "codegen_case.h"
 
 typedef struct shape {
@@ -91,6 +91,49 @@ static text *three_rows(void)
     return product(3);
 }
 
+static text *largest(const char *of, const char *to)
+{
+    char input[64];
+    snprintf(input, sizeof input, "%%0: i8[%s]", of);
+    text *t = begin(input, 1);
+    SAY(t, "  %%1 = tosa.reduce_max %%0 axis=3 nan_mode=propagate : i8[%s]\n", to);
+    t->value++;
+    return t;
+}
+
+static text *largest_of_21(void)
+{
+    return largest("1,48,48,21", "1,48,48,1");
+}
+
+static text *largest_of_few(void)
+{
+    return largest("1,1,1,4", "1,1,1,1");
+}
+
+/* Rows are added up. */
+static text *row_sums(void)
+{
+    text *t = begin("%0: i8[1,12,40]", 1);
+    int x = rescale_by(t, 0, "i8", "i32", "1,12,40", 1 << 30, 30);
+    SAY(t, "  %%%d = tosa.reduce_sum %%%d axis=1 : i32[1,1,40]\n", t->value + 1, x);
+    t->value++;
+    rescale(t, t->value, "i32", "i8", "1,1,40", 34);
+    return t;
+}
+
+/* Twice as large; the last row and column repeat the border. */
+static text *enlarged(void)
+{
+    text *t = begin("%0: i8[1,24,24,16]", 1);
+    SAY(t, "  %%1 = const [2, 1, 2, 1] : shape[4]\n  %%2 = const [0, 0] : shape[2]\n"
+           "  %%3 = const [1, 1] : shape[2]\n"
+           "  %%4 = tosa.resize %%0, %%1, %%2, %%3 mode=bilinear : i32[1,48,48,16]\n");
+    t->value = 4;
+    rescale(t, 4, "i32", "i8", "1,48,48,16", 33);
+    return t;
+}
+
 static text *parts(void)
 {
     text *t = begin("%0: i8[1,2], %1: i8[1,2], %2: i8[1,3], %3: i8[1,2]", 4);
@@ -119,6 +162,11 @@ static const struct {
     {"rows, U55", "swapped-operands", one_row, "ethos-u55-128", "Shared_Sram", NONE},
     {"parts", "elementwise-copies", parts, "ethos-u85-256", "Sram_Only", LEFT},
     {"parts, U55", "elementwise-copies", parts, "ethos-u55-128", "Shared_Sram", TAKEN},
+    {"largest", "halves", largest_of_21, "ethos-u55-128", "Sram_Only", TAKEN},
+    {"largest, few", "halves", largest_of_few, "ethos-u55-128", "Sram_Only", LEFT},
+    {"sums of rows", "window-of-ones", row_sums, "ethos-u55-128", "Sram_Only", TAKEN},
+    {"enlarged", "border-apart", enlarged, "ethos-u55-128", "Sram_Only", TAKEN},
+    {"enlarged, from DRAM", "border-apart", enlarged, "ethos-u65-256", "Dedicated_Sram", LEFT},
     {"parts, two memories", "elementwise-copies", parts, "ethos-u65-256", "Dedicated_Sram", TAKEN},
 };
 

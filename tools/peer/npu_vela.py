@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How Vela is asked here: for which system and memory mode; and a .tosa through its raw output, in a child of this process."""
-import glob, os
+import glob, os, sys
 
 SYSTEM = {"u55": ("Ethos_U55_High_End_Embedded", "Shared_Sram"), "u65": ("Ethos_U65_High_End", "Dedicated_Sram_384KB"),
           "u85": ("Ethos_U85_SYS_DRAM_Mid", "Sram_Only")}
@@ -12,17 +12,18 @@ def options(accelerator, mode=None):
     return [f"--accelerator-config={accelerator}", "--config=Arm/vela.ini", f"--system-config={system}", f"--memory-mode={mode or usual}"]
 
 
-def compile(file, accelerator, folder):
-    """Vela in a child of this process: its start is paid once, its deaths are its own."""
+def compile(file, accelerator, folder, form="raw"):
+    """Vela in a child of this process: its start is paid once, its deaths are its own.  What it says is in FOLDER/said."""
     from ethosu.vela import vela
     pid = os.fork()
     if not pid:
         try:
-            null = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, 1), os.dup2(null, 2)
-            vela.main([file, *options(accelerator), "--output-format=raw", "--output-dir=" + folder])
+            said = os.open(os.path.join(folder, "said"), os.O_WRONLY | os.O_CREAT)
+            os.dup2(said, 1), os.dup2(said, 2)
+            vela.main([file, *options(accelerator), "--output-format=" + form, "--output-dir=" + folder])
         finally:
+            sys.stdout.flush()
             os._exit(0)
     os.waitpid(pid, 0)
-    made = glob.glob(os.path.join(folder, "*_vela.npz"))
+    made = glob.glob(os.path.join(folder, "*_vela.*"))
     return made[0] if made else None

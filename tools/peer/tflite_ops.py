@@ -5,7 +5,7 @@
 
 FOLDER keeps the files, the runtimes' answers and Vela's streams, so that only tosac runs again.  Cycles of both streams are the timing model's.  --prices: nothing is run.  An operator is equal where every integer is TensorFlow
 Lite Micro's or one of LiteRT's two sets of kernels', which the line says where Micro has other ones.  Verdicts: equal, expensive (above 1.02 of Vela's cycles where Vela
-leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where one is wrong or refused.  Needs ai-edge-litert, tflite-micro, flatbuffers, and Vela on the PATH.
+leaves nothing to the CPU and its program, executed, is right), wrong, refused, foreign (refused, but no runtime takes it either); exit 1 where one is wrong or refused.  Needs ai-edge-litert, tflite-micro, flatbuffers, ethos-u-vela.
 """
 import argparse
 import collections
@@ -283,10 +283,9 @@ def vela(model, machine):
     kept = f"{model[:-7]}.{machine}.vela"
     if not os.path.exists(kept):
         with tempfile.TemporaryDirectory() as t:
-            done = subprocess.run(["vela", model, *npu_vela.options(machine), "--output-dir", t], capture_output=True, text=True)
-            made = glob.glob(os.path.join(t, "*_vela.tflite"))
-            cpu = re.search(r"CPU operators = (\d+)", done.stdout + done.stderr)
-            stream = open(made[0], "rb").read() if made and not (cpu and int(cpu[1])) else b""
+            made = npu_vela.compile(model, machine, t, "tflite")
+            cpu = re.search(r"CPU operators = (\d+)", open(os.path.join(t, "said")).read())
+            stream = open(made, "rb").read() if made and not (cpu and int(cpu[1])) else b""
         with open(kept, "wb") as f:
             f.write(stream)
     return kept if os.path.getsize(kept) else None
