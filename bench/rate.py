@@ -4,7 +4,7 @@
 
 rate.py [--settings int8,int8-0.3dB] [--target ethos-u55-128] [--on TARGET[:SYSTEM],..] TOSAC FOLDER...
 
-A folder has model.pt2, calib.npz, test.npz and test_label.npy, or as digits do calib.npy, test_x.npy, test_y.npy. Each is quantized for the target and
+A folder has model.pt2 (or .tflite, .onnx), calib.npz, test.npz and test_label.npy, or as digits do calib.npy, test_x.npy, test_y.npy. Each is quantized for the target and
 compiled for it and for the others: bytes and cycles of the region, dB and agreement of the typed program."""
 import argparse
 import json
@@ -43,13 +43,14 @@ def cost(typed, machine, work):
 
 
 for folder in asked.folders:
+    model = next(path for end in ("pt2", "tflite", "onnx") if os.path.exists(path := f"{folder}/model.{end}"))
     calib, test, labels = data(folder)
     for settings in asked.settings.split(","):
         with tempfile.TemporaryDirectory() as work:
             typed = f"{work}/t.ir"
-            call("quantize", f"{folder}/model.pt2", "-t", asked.target, "--calib", calib, "-q", settings, "-o", typed, "--quiet")
+            call("quantize", model, "-t", asked.target, "--calib", calib, "-q", settings, "-o", typed, "--quiet")
             figures = [cost(typed, machine, work) for machine in [asked.target, *asked.on.split(",")] if machine]
-            said = call("evaluate", f"{folder}/model.pt2", typed, "--data", test, "--labels", labels)
+            said = call("evaluate", model, typed, "--data", test, "--labels", labels)
         row = next(line for line in said.splitlines() if line.startswith(typed + " "))
         agrees, db = re.findall(r"([0-9.]+) %  +(-?[0-9.]+) dB$", row)[0]
         print("|", os.path.basename(os.path.normpath(folder)), "|", settings, "|", db, "|", agrees, "|", " | ".join(f"{b} | {c:.0f}" for b, c in figures), "|", flush=True)

@@ -218,7 +218,9 @@ bool ti_hw_cascades(tc_hw *hw)
     for (size_t i = 0; i < hw->n_root; i++)
         if (hw->root[i].kind == TC_ROOT_VALUE)
             most = ti_max_i64(most, ti_hw_root_bytes(&hw->root[i]));
-    cascade c = {.hw = hw};
+    cascade c = {.hw = hw,
+                 .list = tc_new_n(hw->arena, tc_hw_op, hw->n_op + 1), /* room at once */
+                 .cap_list = hw->n_op + 1};
     for (size_t i = 0; i < hw->n_op;) {
         int n = run_length(hw, u, i), n_piece = 1;
         bool turns = n >= 2 && between(hw, i, n) >= most / 4;

@@ -254,3 +254,12 @@ const tc_node *ti_reader_of_data(const tc_graph *g, const void *data, tc_op op, 
     }
     return NULL;
 }
+
+bool ti_is_tied(const tc_graph *g, tc_val v)
+{
+    enum { WORTH = 1 << 16 }; /* numbers; a smaller table is not worth a product */
+    const void *data = ti_is_const(g, v) ? g->val[v]->data : NULL;
+    return data && tc_type_count(ti_type_of(g, v)) >= WORTH &&
+           ti_reader_of_data(g, data, TC_OP_embedding, false) &&
+           ti_reader_of_data(g, data, TC_OP_linear, false);
+}

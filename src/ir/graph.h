@@ -225,8 +225,11 @@ TC_MUST_USE tc_status ti_node_infer(tc_graph *g, tc_node *node);
 /* Give every value of the module its type, where it has none yet. */
 TC_MUST_USE tc_status ti_infer_missing(tc_ctx *ctx, tc_module *module);
 
-/* The first node that is of that operator, or of any other, and reads a constant of these numbers: a
- * tied table is a layer's weights, too.  NULL: there is none. */
+/* The first node that is of that operator, or of any other, and reads a constant of these numbers;
+ * NULL: there is none. */
 const tc_node *ti_reader_of_data(const tc_graph *g, const void *data, tc_op op, bool other);
+/* A constant that is a table of embeddings and a layer's weights, and large enough for both to be
+ * stored once. */
+bool ti_is_tied(const tc_graph *g, tc_val v);
 
 #endif

@@ -6,7 +6,9 @@
  *
  * So only its result is observed and rounded, and in integers it is one table.  Taken is the
  * largest such piece that ends in a node: operands are added to it from the last computed one on,
- * and wherever x is the only value left to read, it is a piece.
+ * and wherever x is the only value left to read, it is a piece.  Two values of which one is a function
+ * of the other are one value: where no such piece ends in an operator of two, those may be part of it
+ * that others read too, and are computed for them as before.
  *
  * What a rescaling does for nothing stays: factors, offsets and clamps by themselves.  So do products
  * and sums that a sum reads, since accumulators keep them exactly; questions that codes cannot
@@ -23,6 +25,7 @@ enum { MOST_NODES = 30 };
 
 typedef struct piece {
     const tc_node *node[MOST_NODES]; /* the last one first */
+    bool shared[MOST_NODES];         /* others read it too */
     int n;
     tc_val left[2 * MOST_NODES]; /* what it reads, each once */
     int n_left;
@@ -114,8 +117,9 @@ static uint32_t reads_of(const piece *p, tc_val v)
     return n;
 }
 
-static void add(const search *s, piece *p, const tc_node *node)
+static void add(const search *s, piece *p, const tc_node *node, bool shared)
 {
+    p->shared[p->n] = shared;
     p->node[p->n++] = node;
     for (int i = 0; i < node->n_in; i++) {
         bool there = ti_is_const(s->g, node->in[i]);
@@ -126,8 +130,18 @@ static void add(const search *s, piece *p, const tc_node *node)
     }
 }
 
+/* Something outside of the piece reads v, or a node that is computed there, too. */
+static bool is_shared(const search *s, const piece *p, tc_val v)
+{
+    bool shared = s->pinned[v] || reads_of(p, v) != s->reads[v];
+    for (int k = 0; k < p->n; k++)
+        for (int i = 0; i < p->node[k]->n_in; i++)
+            shared = shared || (p->shared[k] && p->node[k]->in[i] == v);
+    return shared;
+}
+
 /* Takes the value that was computed last out of those that are left; its node. */
-static const tc_node *take_last(const search *s, piece *p)
+static const tc_node *take_last(const search *s, piece *p, bool share, bool *shared)
 {
     int last = 0;
     for (int k = 1; k < p->n_left; k++)
@@ -135,23 +149,25 @@ static const tc_node *take_last(const search *s, piece *p)
             last = k;
     tc_val v = p->left[last];
     const tc_node *def = ti_def(s->g, v);
-    if (!def || s->pinned[v] || s->g->val[v]->state || reads_of(p, v) != s->reads[v])
+    *shared = is_shared(s, p, v);
+    if (!def || s->g->val[v]->state || (*shared && !share))
         return NULL;
     p->left[last] = p->left[--p->n_left];
     return def;
 }
 
-/* The largest piece that ends in the node. */
-static piece grown(const search *s, const tc_node *root)
+/* The largest piece that ends in the node; share: with what others read, too. */
+static piece grown(const search *s, const tc_node *root, bool share)
 {
+    bool shared = false;
     piece p = {.n = 0}, best = {.n = 0};
     const tc_type *t = ti_type_of(s->g, root->out[0]);
     for (const tc_node *node = root; node && p.n < MOST_NODES && fits(s, node, root);) {
-        add(s, &p, node);
+        add(s, &p, node, shared);
         const tc_type *x = p.n_left == 1 ? ti_type_of(s->g, p.left[0]) : NULL;
         if (x && x->dtype == TC_f32 && ti_has_dims(x, t->rank, t->dim))
             best = p;
-        node = p.n_left ? take_last(s, &p) : NULL;
+        node = p.n_left ? take_last(s, &p, share, &shared) : NULL;
     }
     return best;
 }
@@ -220,7 +236,9 @@ static tc_status replace(tc_rewrite *rw, const tc_node *node, bool *done)
 static void find_piece(tc_ctx *ctx, const search *s, const tc_node *root, found *all)
 {
     const tc_node *ordered[MOST_NODES];
-    piece p = grown(s, root);
+    piece p = grown(s, root, false);
+    if (!p.n && count_varying(s->g, root) == 2)
+        p = grown(s, root, true);
     if (ti_type_of(s->g, root->out[0])->dtype != TC_f32 || !is_worth(s, &p))
         return;
     for (int k = 0; k < p.n; k++)
@@ -230,7 +248,7 @@ static void find_piece(tc_ctx *ctx, const search *s, const tc_node *root, found 
         return;
     all[root->out[0]] = (found){p.left[0], formula};
     for (int k = 1; k < p.n; k++)
-        s->inner[p.node[k]->out[0]] = true;
+        s->inner[p.node[k]->out[0]] |= !p.shared[k];
 }
 
 static bool sums(tc_op op)

@@ -10,19 +10,17 @@
 
 #include <math.h>
 
-enum { WORTH = 1 << 16 }; /* numbers; a smaller table is not worth a product */
-
 /* The layer, if its weights are rows of 8-bit codes. */
 static const tc_node *layer_of(const tc_apply *a, const tc_node *node)
 {
     const tc_graph *g = a->rw->from;
     const tc_type *rows = ti_apply_domain(a, node->out[0]);
     if (node->op != TC_OP_embedding || !rows || rows->dtype != TC_i16 || a->config->anchor ||
-        !ti_is_const(g, node->in[0]) || tc_type_count(ti_type_of(g, node->in[0])) < WORTH)
+        !ti_is_tied(g, node->in[0]))
         return NULL;
     const tc_node *layer =
         ti_reader_of_data(g, ti_tensor_of(g, node->in[0]).data, TC_OP_linear, false);
-    if (!layer || ti_type_of(g, layer->in[1]) != ti_type_of(g, node->in[0]) ||
+    if (ti_type_of(g, layer->in[1]) != ti_type_of(g, node->in[0]) ||
         !ti_dataflow_quantizes(&a->flow, layer))
         return NULL;
     const tc_setting *s = &a->flow.scheme[layer->out[0]].weight;

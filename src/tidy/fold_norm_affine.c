@@ -11,7 +11,7 @@
  *
  * Gains of short rows stay: the matrix that subtracts their mean multiplies by them at no cost.  So
  * do gains that would add more rounding error to the weights than they remove from the input, and
- * those before a layer whose weights are a table of embeddings, too. */
+ * where tied weights are to stay one, those before a layer whose weights are a table, too. */
 #include <math.h>
 
 #include "tidy.h"
@@ -26,6 +26,7 @@ typedef struct offsets {
     const bool *pinned;      /* by old value: read from outside */
     const tc_node **norm;    /* by old value: the norm whose offset it has lost */
     bool *bare;              /* by old value: its gain too */
+    bool keeps_ties;
 } offsets;
 
 /* A layer that adds along what it multiplies: the channels of its operand are axis `axis`. */
@@ -133,13 +134,11 @@ static bool is_norm(const tc_graph *g, const tc_node *node)
            ti_type_of(g, node->out[0])->dtype == TC_f32;
 }
 
-/* A layer after a value has a table's numbers for its weights: they stay one. */
 static bool is_tied_behind(const offsets *o, const tc_graph *g, tc_val v)
 {
     bool any = false;
     for (const tc_node **r = o->reader[v]; *r; r++)
-        any = any || (is_layer(*r) ? ti_reader_of_data(g, ti_tensor_of(g, (*r)->in[1]).data,
-                                                       TC_OP_embedding, false) != NULL
+        any = any || (is_layer(*r) ? ti_is_tied(g, (*r)->in[1])
                                    : is_tied_behind(o, g, (*r)->out[0]));
     return any;
 }
@@ -150,7 +149,7 @@ static bool loses_gain(const offsets *o, const tc_graph *g, const tc_node *norm)
     if (!norm->in[1] || !ti_may_be_folded(g, norm->in[1]) || all_are(g, norm->in[1], 1) ||
         (norm->op == TC_OP_layer_norm &&
          tc_type_count(ti_type_of(g, norm->in[1])) <= MATRIX_ROW) ||
-        is_tied_behind(o, g, norm->out[0]))
+        (o->keeps_ties && is_tied_behind(o, g, norm->out[0])))
         return false;
     tc_tensor gain = ti_tensor_of(g, norm->in[1]);
     return noise_behind(o, g, norm->out[0], gain, true) <=
@@ -267,16 +266,26 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_again(&b, in, 3, done);
 }
 
-tc_status ti_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)
+static tc_status fold(tc_ctx *ctx, tc_module *module, bool keeps_ties)
 {
     static tc_rewriter *const rewriters[] = {without, take};
     tc_status status = TC_OK;
     for (size_t i = 0; i < module->n_graph && status == TC_OK; i++) {
         tc_mark mark = ti_arena_mark(&ctx->scratch);
-        offsets o = {0};
+        offsets o = {.keeps_ties = keeps_ties};
         look(&o, ctx, module->graph[i]);
         status = ti_rewrite_graph(module->graph[i], rewriters, TC_COUNT(rewriters), &o);
         ti_arena_rewind(&ctx->scratch, mark);
     }
     return status;
+}
+
+tc_status ti_tidy_fold_norm_affine(tc_ctx *ctx, tc_module *module)
+{
+    return fold(ctx, module, false);
+}
+
+tc_status ti_tidy_fold_untied_norm_affine(tc_ctx *ctx, tc_module *module)
+{
+    return fold(ctx, module, true);
 }
