@@ -3,7 +3,7 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network in a8w8, a16w8 and a8w4, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
+The digits network in a8w8, a16w8, a8w4 and with the bits of weights by layer, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
 and a GRU (of 8 and 16 bits) whose steps are unrolled, which must be loops in C; each as C for three cores, compiled with every warning, for this machine and, where
 arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick kernels on random shapes.  Prints flash, RAM and instructions, which
 `tosac profile` must have estimated, and holds the flash that `tosac compile` prints to what the compiler makes.  Ends with "N passed, N failed, N skipped".
@@ -33,6 +33,7 @@ CORES = {
 MODELS = {
     "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
     "digits16": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a16w8"],
+    "digits_few": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "int8-4dB"],
     "digits4": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a8w4"],
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
     "lstm": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"],

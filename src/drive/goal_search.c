@@ -2,7 +2,7 @@
 /* goal_search.c -- see goal_search.h.
  *
  * Settings form a ladder: 4-bit weights in the layers that hold the most of them (where weights are
- * coded: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
+ * coded or packed: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
  * 16 bits for all.  Each rung is quantized and lowered as
  * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
  * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
@@ -290,7 +290,9 @@ static tc_status try_all(search *s)
         const tc_frontier_row *last = &s->row[s->n - 1];
         double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
                                           : last->cycles / s->wanted.cycles;
-        s->aim /= fmax(1, over) * 1.002;
+        if (!(over > 1)) /* it is another goal that is missed */
+            break;
+        s->aim /= over * 1.002;
     }
     if (s->steps && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
         return TC_OK; /* wider values save no constants */
