@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_packed.c -- CONV2D, fully connected layers and DEPTHWISE_CONV2D of int8 by weights of 2 to 7
- * bits: unpacked, some rows at a time, they are those of tosac_conv2d_s8 and tosac_depthwise_s8. */
+/* tosac_unpack.c -- weights of 2 to 7 bits as int8. */
 #include "tosac_simd.h"
 
 #if TOSAC_ISA == TOSAC_ISA_MVE
@@ -43,26 +42,3 @@ void tosac_unpack(const uint8_t *packed, int32_t bits, int32_t k, int8_t *to)
 }
 
 #endif
-
-void tosac_conv2d_packed(const tosac_window *p, const int8_t *x, const tosac_packed *w,
-                         const int32_t *bias, int8_t *out, int8_t *columns, int8_t *rows)
-{
-    const int32_t k = p->kernel_h * p->kernel_w * p->in_c, bytes = (k * w->bits + 7) / 8;
-    const uint8_t *from = w->bytes;
-    for (int32_t oc = 0; oc < p->out_c; oc += w->rows) {
-        tosac_window part = *p;
-        part.out_c = tosac_min(p->out_c - oc, w->rows);
-        part.q.multiplier += oc * p->q.step;
-        part.q.shift += oc * p->q.step;
-        for (int32_t i = 0; i < part.out_c; i++, from += bytes)
-            tosac_unpack(from, w->bits, k, rows + i * k);
-        tosac_conv2d_s8(&part, x, rows, bias + oc, out + oc, columns);
-    }
-}
-
-void tosac_depthwise_packed(const tosac_window *p, const int8_t *x, const tosac_packed *w,
-                            const int32_t *bias, int8_t *out, int8_t *unpacked)
-{
-    tosac_unpack(w->bytes, w->bits, p->kernel_h * p->kernel_w * p->in_c, unpacked);
-    tosac_depthwise_s8(p, x, unpacked, bias, out);
-}
