@@ -5,6 +5,14 @@
 #if TOSAC_ISA == TOSAC_ISA_MVE
 
 /* Eight at a time: each is in two neighbouring bytes. */
+TOSAC_INLINE int16x8_t eight(const uint8_t *packed, uint16x8_t byte, int16x8_t up, int16x8_t down)
+{
+    const uint16x8_t low = vldrbq_gather_offset_u16(packed, byte);
+    const uint16x8_t high = vldrbq_gather_offset_u16(packed + 1, byte);
+    const int16x8_t both = vreinterpretq_s16_u16(vsliq_n_u16(low, high, 8));
+    return vshlq_s16(vshlq_s16(both, up), down);
+}
+
 void tosac_unpack(const uint8_t *packed, int32_t bits, int32_t k, int8_t *to)
 {
     const uint16x8_t at = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)bits);
@@ -12,12 +20,11 @@ void tosac_unpack(const uint8_t *packed, int32_t bits, int32_t k, int8_t *to)
     const int16x8_t up = vsubq_s16(vdupq_n_s16((int16_t)(16 - bits)),
                                    vreinterpretq_s16_u16(vandq_u16(at, vdupq_n_u16(7))));
     const int16x8_t down = vdupq_n_s16((int16_t)(bits - 16));
-    for (; k > 0; k -= 8, packed += bits, to += 8) {
-        const mve_pred16_t lanes = vctp16q((uint32_t)k);
-        const uint16x8_t low = vldrbq_gather_offset_z_u16(packed, byte, lanes);
-        const uint16x8_t high = vldrbq_gather_offset_z_u16(packed + 1, byte, lanes);
-        const int16x8_t both = vreinterpretq_s16_u16(vsliq_n_u16(low, high, 8));
-        vstrbq_p_s16(to, vshlq_s16(vshlq_s16(both, up), down), lanes);
+    for (; k >= 8; k -= 8, packed += bits, to += 8)
+        vstrbq_s16(to, eight(packed, byte, up, down));
+    for (int32_t i = 0, rest = 0; i < k; i++, rest += bits) {
+        const uint32_t two = (uint32_t)packed[rest >> 3] | (uint32_t)packed[(rest >> 3) + 1] << 8;
+        to[i] = (int8_t)((int32_t)(two << (32 - bits - (rest & 7))) >> (32 - bits));
     }
 }
 
