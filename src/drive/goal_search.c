@@ -227,7 +227,8 @@ typedef struct search {
     tc_config *config;
     size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
     bool prices;    /* 16 bits are given by what they cost: Ethos-U */
-    bool steps;     /* weights take steps by layer, instead of 4 bits: they are coded, or packed */
+    bool steps;     /* weights take steps by layer, instead of 4 bits: they are coded, or packed; */
+    bool slower;    /* the latter takes cycles: for flash alone */
     tc_rates *rates; /* of such weights */
     double aim;      /* at so much of a limit: rounding changes bytes a little */
     double end;     /* of the time */
@@ -285,7 +286,8 @@ static tc_status try_all(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
-    for (int i = 0; i < AIMS && !met && !s->wanted.best && s->steps; i++) {
+    bool pays = s->steps && !(s->slower && !(s->wanted.flash > 0));
+    for (int i = 0; i < AIMS && !met && !s->wanted.best && pays; i++) {
         TC_TRY(step(s, STEPPED, &met));
         const tc_frontier_row *last = &s->row[s->n - 1];
         double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
@@ -310,7 +312,7 @@ static tc_status try_halves(search *s)
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     bool also = true; /* each step loses more than the one before */
-    for (size_t i = FEWER; met && i < WIDER && (also || !s->steps); i++)
+    for (size_t i = FEWER; met && i < WIDER && (also || !s->steps) && !s->slower; i++)
         TC_TRY(step(s, i, &also));
     for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
         size_t middle = lo + (hi - lo) / 2;
@@ -355,6 +357,7 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .prices = packing == TC_PACKED_STREAM,
                 .steps = packing == TC_PACKED_STREAM ||
                          (packing == TC_PACKED_C && calib.n >= TC_RATE_SAMPLES),
+                .slower = packing == TC_PACKED_C,
                 .end = now() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
     bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
     TC_TRY(accuracy ? try_halves(&s) : try_all(&s));
