@@ -568,8 +568,8 @@ tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_req
                                 const tc_domains *domains, tc_rates *rates, tc_config *out)
 {
     if (!request->cost.layers)
-        return ti_usage(ctx, "steps of weights by layer need a target that codes or packs its weights, an "
-                             "Ethos-U or a Cortex-M: elsewhere coarser ones take as many bytes");
+        return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an Ethos-U, or "
+                             "packs them, a Cortex-M: elsewhere coarser ones take as many bytes");
     rates->ladder = request->cost.packs ? &packed : &coded;
     if (request->samples.n < TC_RATE_SAMPLES || request->n_merge)
         return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
