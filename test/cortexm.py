@@ -3,7 +3,7 @@
 
     cortexm.py TOSAC [WORK [NAME...]]
 
-The digits network in a8w8, a16w8 and a8w4, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
+The digits network in a8w8, a16w8, a8w4 and with the bits of weights by layer, a keyword spotter that keeps state from frame to frame, an LSTM whose state has 8 and 16 bits, and an LSTM
 and a GRU (of 8 and 16 bits) whose steps are unrolled, which must be loops in C; each as C for three cores, compiled with every warning, for this machine and, where
 arm-none-eabi-gcc and qemu-system-arm are installed, for the cores; and the quick kernels on random shapes.  Prints flash, RAM and instructions, which
 `tosac profile` must have estimated, and holds the flash that `tosac compile` prints to what the compiler makes.  Ends with "N passed, N failed, N skipped".
@@ -33,6 +33,7 @@ CORES = {
 MODELS = {
     "digits": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"],
     "digits16": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a16w8"],
+    "digits_few": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "int8-4dB"],
     "digits4": ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz", "-q", "a8w4"],
     "spotter": ["fixture/spotter/stream.pt2", "--calib", "fixture/spotter/frames.npy"],
     "lstm": ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"],
@@ -207,7 +208,7 @@ def check_estimate(tosac, model, name, target, counted):
 def fuzz(target, folder):
     """The quick kernels on random shapes; target None: on this machine."""
     kernels = f"{HERE}/../src/cortexm/kernels"
-    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s8_s16", "conv2d_s8_s32", "conv2d_s16", "conv2d_s16_wide", "packed", "depthwise_s8", "depthwise_s16", "conv_any", "matmul"))]
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s8_s16", "conv2d_s8_s32", "conv2d_s16", "conv2d_s16_wide", "conv2d_packed", "unpack", "depthwise_s8", "depthwise_s8_s16", "depthwise_packed", "depthwise_s16", "conv_any", "matmul"))]
     common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
     if target:
         flags, machine, script, _ = CORES[target]

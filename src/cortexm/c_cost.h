@@ -21,6 +21,7 @@ typedef struct tc_c_cost {
     double times[TC_C_WORKS];
     size_t n_work;
     double instructions, macs;
+    double weights; /* bytes of flash that its weights take */
 } tc_c_cost;
 
 /* "conv2d", "step". */

@@ -229,12 +229,13 @@ static const char *rescale_four(tc_c_loop *l, const tc_node *node)
         const char *m = operand(l, node->in[1], true), *s = operand(l, node->in[2], true);
         v = TEXT(l, "tosac_vscale_each(%s, %s, %s, %s)",
                  a->rounding_mode == TC_rounding_double ? "TOSAC_DOUBLE" : "TOSAC_SINGLE", v, m, s);
-    } else if (!ti_c_is_power(l, node, &shift))
+    } else if (!ti_c_is_power(l, node, &shift)) {
         v = TEXT(l, "tosac_vscale%s(%s, %s, %s)",
                  a->rounding_mode == TC_rounding_double ? "_double" : "", v,
                  number(l, node->in[1]), number(l, node->in[2]));
-    else if (shift)
+    } else if (shift) {
         v = TEXT(l, "vrshlq_s32(%s, tosac_vnumber(%" PRId64 "))", v, -shift);
+    }
     if (to == TC_i32)
         return v;
     v = TEXT(l, "tosac_vclip(%s, %s, %s)", v, ti_c_number(l->m, ti_dtype_min(to) - out_zero),

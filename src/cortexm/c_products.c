@@ -32,7 +32,7 @@ static int64_t bias_at(const tc_c_graph *cg, const tc_node *node, int64_t c)
     return ti_c_const_at(cg, node->in[2], tc_type_count(ti_c_operand(cg, node, 2)) == 1 ? 0 : c);
 }
 
-enum { LEAST_SAVED = 512 }; /* bytes of flash: for fewer, int8 weights stay as they are */
+enum { LEAST_SAVED = 1024 }; /* bytes of flash: for fewer, int8 weights stay as they are */
 
 int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *s)
 {
@@ -96,18 +96,20 @@ static const struct quick_kernel {
     int x, result;
     bool depthwise, packed, raw, wide; /* raw: without RESCALE; wide: with a bias and factors of 48-bit sums */
     const char *name;
-    tc_c_kernel file[7]; /* the last ones may be the header again */
+    tc_c_kernel file[6]; /* the last ones may be the header again */
 } quick_kernels[] = {
 #define CONV_S8 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S8
+#define DEPTH_S8 TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_BODY_S8
 #define CONV_S16 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S16
     {8, 8, false, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
-    {8, 8, false, true, false, false, "conv2d_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 8, false, true, false, false, "conv2d_packed", {CONV_S8, TC_C_CONV2D, TC_C_CONV2D_PACKED, TC_C_UNPACK}},
     {8, 16, false, false, false, false, "conv2d_s8_s16", {CONV_S8, TC_C_CONV2D_S8_S16}},
     {8, 32, false, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
     {16, 16, false, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
     {16, 16, false, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
-    {8, 8, true, false, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
-    {8, 8, true, true, false, false, "depthwise_packed", {CONV_S8, TC_C_CONV2D, TC_C_PACKED, TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 8, true, false, false, false, "depthwise_s8", {DEPTH_S8, TC_C_DEPTHWISE}},
+    {8, 16, true, false, false, false, "depthwise_s8_s16", {DEPTH_S8, TC_C_DEPTHWISE_S8_S16}},
+    {8, 8, true, true, false, false, "depthwise_packed", {DEPTH_S8, TC_C_DEPTHWISE, TC_C_DEPTHWISE_PACKED, TC_C_UNPACK}},
     {16, 16, true, false, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
 };
 
@@ -343,6 +345,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, kernel->x == 16 && !kernel->wide));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
     int bits = ti_c_weight_bits(cg, s);
+    cg->cost[s - cg->step].weights = (double)tc_type_count(operand(cg, node, 1)) * bits / 8;
     const char *weights = kernel->packed ? packed(m, cg, node->in[1], depthwise ? 1 : out[3], bits)
                                          : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = whole_bias(m, cg, node, out[3], kernel->wide);

@@ -2,7 +2,7 @@
 /* goal_search.c -- see goal_search.h.
  *
  * Settings form a ladder: 4-bit weights in the layers that hold the most of them (where weights are
- * coded: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
+ * coded or packed: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
  * 16 bits for all.  Each rung is quantized and lowered as
  * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
  * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
@@ -218,8 +218,10 @@ typedef struct search {
     tc_frontier_row *row;
     tc_config *config;
     size_t n, best; /* rows so far; the one to take, or SIZE_MAX */
-    bool prices;    /* 16 bits are given by what they cost, and weights are coded: Ethos-U */
-    tc_rates *rates; /* of coded weights */
+    bool prices;    /* 16 bits are given by what they cost: Ethos-U */
+    bool steps;     /* weights take steps by layer, instead of 4 bits: they are coded, or packed; */
+    bool slower;    /* the latter takes cycles: for flash alone */
+    tc_rates *rates; /* of such weights */
     double aim;      /* at so much of a limit: rounding changes bytes a little */
     double end;     /* of the time */
 } search;
@@ -242,7 +244,7 @@ static tc_status step(search *s, size_t which, bool *met)
     size_t n = s->n;
     *met = false;
     bool steps = rungs[which].loss != 0, four = which >= FEWER && which < WIDER && !steps;
-    if ((n && ti_seconds() >= s->end) || (steps && !s->prices) || (four && s->prices))
+    if ((n && ti_seconds() >= s->end) || (steps && !s->steps) || (four && s->steps))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
     bool known = n && s->prices && s->row[0].cycles > 0;
@@ -276,17 +278,20 @@ static tc_status try_all(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
-    for (int i = 0; i < AIMS && !met && !s->wanted.best && s->prices; i++) {
+    bool pays = s->steps && !(s->slower && !(s->wanted.flash > 0));
+    for (int i = 0; i < AIMS && !met && !s->wanted.best && pays; i++) {
         TC_TRY(step(s, STEPPED, &met));
         const tc_frontier_row *last = &s->row[s->n - 1];
         double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
                                           : last->cycles / s->wanted.cycles;
-        s->aim /= fmax(1, over) * 1.002;
+        if (!(over > 1)) /* it is another goal that is missed */
+            break;
+        s->aim /= over * 1.002;
     }
-    if (s->prices && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
+    if (s->steps && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
         return TC_OK; /* wider values save no constants */
     TC_TRY(step(s, FITTING, &met));
-    for (size_t i = s->prices ? WIDER : FEWER; i < FITTING; i++)
+    for (size_t i = s->steps ? WIDER : FEWER; i < FITTING; i++)
         if (!s->wanted.best || may_be_best(&rungs[i]))
             TC_TRY(step(s, i, &met));
     return TC_OK;
@@ -299,7 +304,7 @@ static tc_status try_halves(search *s)
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     bool also = true; /* each step loses more than the one before */
-    for (size_t i = FEWER; met && i < WIDER && (also || !s->prices); i++)
+    for (size_t i = FEWER; met && i < WIDER && (also || !s->steps) && !s->slower; i++)
         TC_TRY(step(s, i, &also));
     for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
         size_t middle = lo + (hi - lo) / 2;
@@ -327,7 +332,10 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                               &labels));
     }
     tc_target target;
+    tc_samples calib;
     TC_TRY(ti_target_parse(ctx, request->target, &target));
+    TC_TRY(ti_open_dataset(ctx, request->data.calib, ti_main(request->module), &calib));
+    tc_packing packing = target.machine->packing;
     search s = {.ctx = ctx,
                 .request = request,
                 .goal = goal,
@@ -338,7 +346,10 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .best = SIZE_MAX,
                 .rates = ti_rates_new(ctx),
                 .aim = 1,
-                .prices = target.machine->packing == TC_PACKED_STREAM,
+                .prices = packing == TC_PACKED_STREAM,
+                .steps = packing == TC_PACKED_STREAM ||
+                         (packing == TC_PACKED_C && calib.n >= TC_RATE_SAMPLES),
+                .slower = packing == TC_PACKED_C,
                 .end = ti_seconds() + (goal->seconds > 0 ? goal->seconds : 60.0 * MINUTES)};
     bool accuracy = !goal->best && !(goal->cycles > 0) && !(goal->flash > 0);
     TC_TRY(accuracy ? try_halves(&s) : try_all(&s));

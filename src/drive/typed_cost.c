@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "core_cost.h"
 #include "price.h"
 #include "road.h"
 
@@ -12,7 +13,7 @@ typedef struct costing {
     tc_ctx *ctx;
     const tc_compile_request *request;
     const tc_compiled *c;
-    tc_pricer *pricer;
+    tc_pricer *pricer; /* NULL: the target is a core */
     size_t most_left, most_regions; /* of the first program that was priced */
     bool asked;
 } costing;
@@ -97,6 +98,25 @@ static void add_region(costing *k, const tc_module *region, const tc_map *layers
     }
 }
 
+/* All regions in C. */
+static tc_status add_core(costing *k, const tc_compiled *t, const tc_map *layers,
+                          tc_bytes_cycles *all)
+{
+    tc_core_cost cost;
+    TC_TRY(ti_core_cost(k->ctx, t, &cost));
+    *all = (tc_bytes_cycles){(double)(cost.constants + cost.code), cost.cycles};
+    for (size_t i = 0; i < cost.n_part; i++)
+        for (size_t s = 0; s < cost.part[i].n_cost; s++) {
+            const tc_c_cost *step = &cost.part[i].cost[s];
+            tc_bytes_cycles *part = part_of(layers, step->node);
+            if (part) {
+                part->bytes += step->weights;
+                part->cycles += step->instructions * t->target.machine->cycles.about;
+            }
+        }
+    return TC_OK;
+}
+
 static tc_status by_layers(void *who, const tc_module *typed, const char *const *name, size_t n,
                            tc_bytes_cycles *layer, tc_bytes_cycles *all)
 {
@@ -114,8 +134,10 @@ static tc_status by_layers(void *who, const tc_module *typed, const char *const 
     tc_status status = lower(k, typed, &t, &taken);
     if (status == TC_OK && taken) {
         *all = (tc_bytes_cycles){0, 0};
-        for (size_t i = 0; i < t.n_region; i++)
+        for (size_t i = 0; i < t.n_region && k->pricer; i++)
             add_region(k, t.region[i].module, &layers, all);
+        if (!k->pricer)
+            status = add_core(k, &t, &layers, all);
     }
     ti_attempt_end(k->ctx, &attempt);
     return status;
@@ -125,13 +147,14 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
                         tc_quant_cost *out)
 {
     tc_pricer *pricer;
+    bool core = c->target.machine->packing == TC_PACKED_C;
     *out = (tc_quant_cost){0};
     TC_TRY(ti_pricer_for(ctx, &c->target, c->asked.ethosu.ini, c->asked.ethosu.system_config,
                            c->asked.ethosu.memory_mode, &pricer));
-    if (!pricer)
+    if (!pricer && !core)
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);
     *k = (costing){.ctx = ctx, .request = request, .c = c, .pricer = pricer};
-    *out = (tc_quant_cost){cycles_of, by_layers, k};
+    *out = (tc_quant_cost){core ? NULL : cycles_of, by_layers, k, core};
     return TC_OK;
 }

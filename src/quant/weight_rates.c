@@ -7,11 +7,13 @@
  *   D_l(s)       = D_l(probe) e_l(s) / e_l(probe)          e_l: squared error of the nearest codes
  *
  * D_l(probe) is measured: the real program runs with that layer's weights and bias from the typed
- * program with PROBE steps everywhere, rounded jointly and corrected as they would be in the end,
+ * program with the probe's step everywhere, rounded jointly and corrected as they would be in the end,
  * and all else as it was.  Bytes and cycles of a layer at each step are the back end's own, of the
  * program lowered with that step everywhere.  With one price of noise, every layer takes by itself
  * the step with the least price in all; the prices from 0 up are the curve.  A layer that many
  * outputs hear keeps fine steps, one with many weights takes coarse ones.
+ *
+ * Where weights are packed instead of coded, a step is one bit less.
  *
  * Layers may add up to more or less than each by itself: the real program with all weights on the
  * chosen steps says how much, on samples that they were not rounded with.  Whole typed programs
@@ -30,9 +32,18 @@
 #include "measure.h"
 #include "sample_runner.h"
 
-static const double steps[] = {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32};
-enum { STEPS = TC_COUNT(steps), PROBE = 6, HALVINGS = 50, TRIALS = 4, LEAST_SAMPLES = 6 };
-_Static_assert(PROBE < STEPS, "one of the steps");
+enum { STEPS = 16, HALVINGS = 50, TRIALS = 4 };
+
+/* The steps that a layer may take, from none; probe: the one at which noise is measured. */
+typedef struct ladder {
+    double step[STEPS];
+    int64_t top[STEPS]; /* instead: the largest code */
+    size_t n, probe;
+} ladder;
+
+static const ladder coded = {
+    .step = {1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32}, .n = 16, .probe = 6};
+static const ladder packed = {.top = {127, 63, 31, 15, 7, 3, 1}, .n = 7, .probe = 3};
 static const double WORK = 2e11;    /* multiplications that measuring layers may take */
 static const double SMALL = 0.002;  /* of all weights: layers with less keep their step */
 
@@ -40,7 +51,7 @@ typedef struct layer {
     const char *name; /* of its node */
     tc_bytes_cycles price[STEPS];
     double error[STEPS]; /* of the nearest codes */
-    double noise;        /* of the outputs, with the weights of PROBE */
+    double noise;        /* of the outputs, with the weights of the probe */
     size_t step;         /* the choice */
 } layer;
 
@@ -48,6 +59,7 @@ struct tc_rates {
     tc_arena room;
     layer *layer;
     size_t n;
+    const ladder *ladder;
     tc_bytes_cycles all; /* without steps */
     double noise;        /* of the typed program, without steps */
     double more;         /* noise foreseen with the last choice, beyond that */
@@ -70,9 +82,10 @@ static double times(double db) { return ti_exp2(db / 10 * 3.321928094887362); }
 
 /* ---- the choice ---- */
 
-static double noise_at(const layer *l, size_t k)
+static double noise_at(const tc_rates *r, const layer *l, size_t k)
 {
-    return l->error[PROBE] > 0 ? l->noise * l->error[k] / l->error[PROBE] : 0;
+    double probe = l->error[r->ladder->probe];
+    return probe > 0 ? l->noise * l->error[k] / probe : 0;
 }
 
 static double more_at(const tc_rates *r, const layer *l, size_t k)
@@ -88,7 +101,7 @@ static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
         layer *l = &r->layer[i];
         double least = INFINITY;
         l->step = 0;
-        for (size_t k = 0; k < STEPS; k++) {
+        for (size_t k = 0; k < r->ladder->n; k++) {
             double price = cycles ? l->price[k].cycles : l->price[k].bytes;
             price += of_noise * more_at(r, l, k);
             if (price < least) {
@@ -169,9 +182,13 @@ double ti_rates_foreseen(const tc_rates *r) { return ti_sqnr_db(1, r->noise + r-
 
 /* ---- settings ---- */
 
-static void add_step(tc_ctx *ctx, tc_config *config, const char *name, double step)
+static void add_step(tc_ctx *ctx, tc_config *config, const char *name, const ladder *by, size_t k)
 {
-    tc_config_entry entry = {TC_LEVEL_node, name, .weight = {TC_HAS_STEP, {.step = step}}};
+    tc_config_entry entry = {TC_LEVEL_node, name, .weight = {TC_HAS_STEP, {.step = by->step[k]}}};
+    if (by->top[k])
+        entry.weight =
+            (tc_patch){TC_HAS_RANGE | TC_HAS_OBSERVER,
+                       {.qmin = -by->top[k], .qmax = by->top[k], .observer = TC_OBSERVER_mse}};
     ti_config_add(ctx, config, entry);
 }
 
@@ -185,7 +202,7 @@ static tc_config stepped(tc_ctx *ctx, const tc_rates *r, const tc_config *config
     for (size_t i = 0; i < r->n; i++) {
         size_t step = k < STEPS ? k : r->layer[i].step;
         if (step)
-            add_step(ctx, &own, r->layer[i].name, steps[step]);
+            add_step(ctx, &own, r->layer[i].name, r->ladder, step);
     }
     return own;
 }
@@ -340,8 +357,8 @@ static tc_status find_prices(survey *s)
     tc_bytes_cycles *each = tc_new_n(&s->ctx->arena, tc_bytes_cycles, r->n + 1);
     for (size_t i = 0; i < r->n; i++)
         name[i] = r->layer[i].name;
-    for (size_t k = 0; k < STEPS; k++) {
-        TC_TRY(ti_tell_progress(s->ctx, "steps of weights, bytes", k, STEPS));
+    for (size_t k = 0; k < r->ladder->n; k++) {
+        TC_TRY(ti_tell_progress(s->ctx, "steps of weights, bytes", k, r->ladder->n));
         TC_TRY(price_step(s, k, name, each));
     }
     return TC_OK;
@@ -458,7 +475,7 @@ static tc_status weigh_together(survey *s, tc_yardstick *yard, const made *coars
         return TC_OK;
     for (size_t i = 0; i < r->n; i++) {
         size_t step = k < STEPS ? k : r->layer[i].step;
-        sum += step ? noise_at(&r->layer[i], step) : 0;
+        sum += step ? noise_at(r, &r->layer[i], step) : 0;
     }
     TC_TRY(measure_weights(s, yard, coarse, k < STEPS ? ALL : STEPPED, &all));
     if (sum > 0 && all > 0)
@@ -493,7 +510,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
     TC_TRY(make_pairs(s, 0, learned, &s->fine));
     TC_TRY(find_base(s));
     TC_TRY(all_of(s, held, &yard));
-    TC_TRY(make_pairs(s, PROBE, learned, &coarse));
+    TC_TRY(make_pairs(s, r->ladder->probe, learned, &coarse));
     if (s->fine.n != s->n_pair || coarse.n != s->n_pair)
         r->n = 0; /* programs that differ in more than codes */
     double each = ti_quant_work(ti_main(s->real)) * (double)(r->n + 1),
@@ -504,7 +521,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
         TC_TRY(measure_weights(s, &some, &coarse, i, &r->layer[i].noise));
     }
     ti_yardstick_end(&some);
-    TC_TRY(weigh_together(s, &yard, &coarse, PROBE));
+    TC_TRY(weigh_together(s, &yard, &coarse, r->ladder->probe));
     ti_yardstick_end(&yard);
     return TC_OK;
 }
@@ -593,11 +610,12 @@ tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_req
                                 const tc_domains *domains, tc_rates *rates, tc_config *out)
 {
     if (!request->cost.layers)
-        return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an "
-                             "Ethos-U: elsewhere coarser ones take as many bytes");
-    if (request->samples.n < LEAST_SAMPLES || request->n_merge)
+        return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an Ethos-U, or "
+                             "packs them, a Cortex-M: elsewhere coarser ones take as many bytes");
+    rates->ladder = request->cost.packs ? &packed : &coded;
+    if (request->samples.n < TC_RATE_SAMPLES || request->n_merge)
         return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
-                        LEAST_SAMPLES);
+                        TC_RATE_SAMPLES);
     survey *s = tc_new(&ctx->arena, survey);
     *s = (survey){.ctx = ctx, .real = real, .request = request, .domains = domains, .out = rates};
     TC_TRY(ti_attempt_work(ctx, work, s));
@@ -606,7 +624,7 @@ tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_req
     ti_config_own_entries(ctx, out);
     for (size_t i = 0; i < rates->n; i++)
         if (rates->layer[i].step)
-            add_step(ctx, out, ti_intern_text(ctx, rates->layer[i].name),
-                     steps[rates->layer[i].step]);
+            add_step(ctx, out, ti_intern_text(ctx, rates->layer[i].name), rates->ladder,
+                     rates->layer[i].step);
     return TC_OK;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* weight_rates.h -- a step for each layer's weights: bytes of the target's coder against noise of
+/* weight_rates.h -- a step for each layer's weights: bytes of the target's coder, or of packed bits, against noise of
  * the outputs. */
 #ifndef TC_WEIGHT_RATES_H
 #define TC_WEIGHT_RATES_H
 
 #include "methods.h"
+
+enum { TC_RATE_SAMPLES = 6 }; /* of calibration, at least */
 
 /* A point of the curve: steps for all layers with one price of noise. */
 typedef struct tc_rate_point {

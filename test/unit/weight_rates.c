@@ -117,7 +117,7 @@ static tc_status quantize(tc_ctx *ctx, tc_module *module, const tc_config *confi
 {
     tc_quant_request request = {.config = config,
                                 .samples = {.n = n, .read = read_some},
-                                .cost = {NULL, priced ? price : NULL, NULL}};
+                                .cost = {.layers = priced ? price : NULL}};
     return ti_quantize(ctx, module, &request);
 }
 
@@ -198,7 +198,7 @@ static void test_sizes(void)
     CHECK(ti_config_read(ctx, "int8-0.3dB", &config) == TC_OK);
     tc_quant_request request = {.config = &config,
                                 .samples = {.n = SAMPLES, .read = read_some},
-                                .cost = {NULL, price, NULL},
+                                .cost = {.layers = price},
                                 .record = &record};
     CHECK(ti_quantize(ctx, first, &request) == TC_OK && record.stepped);
     request.record = NULL;
@@ -210,6 +210,62 @@ static void test_sizes(void)
     look(first, plain, &a);
     look(other, plain, &b);
     CHECK(a.step[1] > 4 && !memcmp(a.step, b.step, sizeof a.step) && a.bytes == b.bytes);
+    tc_ctx_free(ctx);
+}
+
+/* The bits of the largest code. */
+static int bits_of(tc_tensor w)
+{
+    int bits = 2;
+    for (int64_t i = 0; i < tc_type_count(w.type); i++)
+        while (abs(((const int8_t *)w.data)[i]) >= 1 << (bits - 1))
+            bits++;
+    return bits;
+}
+
+/* Weights that are packed: each takes the bits of the layer's largest. */
+static tc_status price_packed(void *who, const tc_module *typed, const char *const *name, size_t n,
+                              tc_bytes_cycles *layer, tc_bytes_cycles *all)
+{
+    const tc_graph *g = ti_main(typed);
+    (void)who;
+    *all = (tc_bytes_cycles){0, 1};
+    memset(layer, 0, n * sizeof *layer);
+    for (size_t k = 0; k < g->n_node; k++) {
+        if (g->node[k]->op != TC_OP_conv)
+            continue;
+        tc_tensor w = ti_tensor_of(g, g->node[k]->in[1]);
+        double bytes = (double)tc_type_count(w.type) * bits_of(w) / 8;
+        for (size_t i = 0; i < n; i++)
+            if (ti_text_eq(g->node[k]->loc->node, name[i]))
+                layer[i].bytes = bytes;
+        all->bytes += bytes;
+    }
+    return TC_OK;
+}
+
+/* The quiet layer takes fewer bits, and rounding leaves none of its codes beyond them. */
+static void test_packed(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    tc_config config;
+    tc_module *typed = two_layers(ctx);
+    int bits[2] = {0};
+    ctx->threads = 1;
+    CHECK(ti_config_read(ctx, "int8", &config) == TC_OK);
+    config.rate.db = 1;
+    tc_quant_request request = {.config = &config,
+                                .samples = {.n = SAMPLES, .read = read_some},
+                                .cost = {.layers = price_packed, .packs = true}};
+    CHECK(ti_quantize(ctx, typed, &request) == TC_OK);
+    const tc_graph *g = ti_main(typed);
+    for (size_t k = 0, n = 0; k < g->n_node && n < 2; k++)
+        if (g->node[k]->op == TC_OP_conv) {
+            tc_tensor w = ti_tensor_of(g, g->node[k]->in[1]);
+            CHECK(bits_of(w) == 8 || w.type->quant->hi == (1 << (bits_of(w) - 1)) - 1);
+            bits[n++] = bits_of(w);
+        }
+    CHECK(bits[1] <= 5 && bits[0] > bits[1]);
     tc_ctx_free(ctx);
 }
 
@@ -234,6 +290,7 @@ int main(void)
     test_limit();
     test_known();
     test_sizes();
+    test_packed();
     test_mistakes();
     return check_done();
 }
