@@ -3,8 +3,10 @@
 #include "quantizer.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "outlier_samples.h"
+#include "channel_groups.h"
 #include "equalize.h"
 #include "measure.h"
 #include "methods.h"
@@ -79,6 +81,8 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 /* ---- one program, in two ways ---- */
 
+enum { FORMS = 4 };
+
 /* A program being quantized. */
 typedef struct attempt {
     tc_module *real, *typed;
@@ -86,7 +90,8 @@ typedef struct attempt {
     tc_quant_gains gains;
     tc_mask_steps masks;
     const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
-    tc_quant_gain turned;  /* what turning gave; no name: nothing could turn */
+    tc_quant_gain form[FORMS]; /* what other forms gave */
+    size_t n_form;
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -280,54 +285,92 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
 
 /* Where values have 8 bits, if all samples are available, and for one size: observation files are of
  * the original program. */
-static bool may_turn(const tc_quant_request *request)
+static bool may_reform(const tc_quant_request *request)
 {
-    return !request->config->anchor && request->config->global.act.dtype == TC_i8 && !request->n_merge && request->samples.n &&
-           !request->observe_only && !request->record && !request->n_size;
+    return !request->config->anchor && request->config->global.act.dtype == TC_i8 &&
+           !request->n_merge && request->samples.n && !request->observe_only && !request->record &&
+           !request->n_size;
 }
 
-/* As it is, or with the values between its layers in other coordinates, if that is closer on some of
- * the samples. */
-static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+static void keep_gain(attempt *a, const tc_quant_gain *gain)
+{
+    if (a->n_form < FORMS)
+        a->form[a->n_form++] = *gain;
+}
+
+/* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
+static tc_status prepare_form(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
+                              attempt *other, tc_quant_gain gain, double least, double most_cycles)
 {
     enum { MOST = 32 };
-    size_t n_set = 0, n_even = 0;
+    double cycles[2] = {0, 0};
     tc_config silent = *request->config;
     tc_quant_request again = *request;
-    attempt turned = {.typed = ti_module_copy(a->real), .masks = a->masks};
     tc_yardstick yard;
-    tc_measured as_is, as_turned;
-    TC_TRY(ti_quant_equalize(ctx, turned.typed, request, &a->domains, true, &n_even));
-    TC_TRY(ti_quant_rotate(ctx, turned.typed, request->config, &n_set));
-    if (!n_set)
-        return TC_OK;
+    tc_measured as_is, formed;
     silent.quiet = true;
     again.config = &silent;
-    TC_TRY(prepare(ctx, &again, &turned));
+    TC_TRY(prepare(ctx, &again, other));
+    if (most_cycles > 0) {
+        TC_TRY(request->cost.of(request->cost.who, a->typed, &cycles[0]));
+        TC_TRY(request->cost.of(request->cost.who, other->typed, &cycles[1]));
+    }
     TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
     TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, turned.typed, &as_turned));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
     ti_yardstick_end(&yard);
-    tc_quant_gain *gain = &turned.turned;
-    *gain = (tc_quant_gain){"turning",
-                            "values between norms turned, and gated ones scaled half way to equal channels, "
-                            "by neighbouring weights",
-                            as_turned.sqnr_db, as_turned.sqnr_db > as_is.sqnr_db + TC_GAIN};
-    if (!gain->taken) {
-        a->turned = *gain;
-        return TC_OK;
+    gain.db = formed.sqnr_db;
+    gain.taken = formed.sqnr_db > as_is.sqnr_db + least && cycles[1] <= cycles[0] * most_cycles;
+    fprintf(stderr, "FORM %s %.2f %.2f %.0f %.0f\n", gain.name, as_is.sqnr_db, formed.sqnr_db, cycles[0], cycles[1]);
+    if (gain.taken) {
+        ti_quant_take_over(a->typed, other->typed);
+        other->typed = a->typed;
+        other->n_form = a->n_form;
+        memcpy(other->form, a->form, sizeof a->form);
+        *a = *other;
     }
-    ti_quant_take_over(a->typed, turned.typed);
-    turned.typed = a->typed;
-    *a = turned;
+    keep_gain(a, &gain);
+    return TC_OK;
+}
+
+/* With the values between its layers in other coordinates. */
+static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    size_t n_set = 0, n_even = 0;
+    attempt turned = {.typed = ti_module_copy(a->real), .masks = a->masks};
+    TC_TRY(ti_quant_equalize(ctx, turned.typed, request, &a->domains, true, &n_even));
+    TC_TRY(ti_quant_rotate(ctx, turned.typed, request->config, &n_set));
+    tc_quant_gain gain = {.name = "turning",
+                          .what = "values between norms turned, and gated ones scaled half way to "
+                                  "equal channels, by neighbouring weights"};
+    return n_set ? prepare_form(ctx, request, a, &turned, gain, TC_GAIN, 0) : TC_OK;
+}
+
+/* With the loudest layers' channels in groups, where that costs little; fewer of them if need be. */
+static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    enum { LAYERS = 3 };
+    static const double WORTH = 0.5, CYCLES = 1.02;
+    size_t n = LAYERS;
+    while (n > 0) {
+        attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
+        TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n, &n));
+        tc_quant_gain gain = {.name = "groups",
+                              .what = "channels of the loudest layers made in groups of like ranges"};
+        if (n)
+            TC_TRY(prepare_form(ctx, request, a, &grouped, gain, WORTH, CYCLES));
+        if (n && a->form[a->n_form - 1].taken)
+            return TC_OK;
+        n -= n > 0;
+    }
     return TC_OK;
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
-    if (a->turned.name && a->gains.n < TC_METHODS)
-        a->gains.method[a->gains.n++] = a->turned;
+    for (size_t i = 0; i < a->n_form && a->gains.n < TC_METHODS; i++)
+        a->gains.method[a->gains.n++] = a->form[i];
     return TC_OK;
 }
 
@@ -366,7 +409,9 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
         ti_quant_take_over(a->typed, even.typed);
-        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks, a->rates, a->turned};
+        even.typed = a->typed;
+        even.rates = a->rates;
+        *a = even;
     }
     if (a->gains.n < TC_METHODS)
         a->gains.method[a->gains.n++] = gain;
@@ -529,8 +574,10 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
-    if (may_turn(&request))
+    if (may_reform(&request))
         TC_TRY(prepare_turned(ctx, &request, &a));
+    if (may_reform(&request) && request.cost.of)
+        TC_TRY(prepare_grouped(ctx, &request, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)
