@@ -20,7 +20,7 @@
 
 enum { SAMPLES = 16, GROUPS = 4, SMALL = 4, BRICK = 16 };
 static const double LEAST = 1.0 / 64, /* of s */
-    SHARE = 1.0 / 8;                  /* of what all candidates would gain */
+    SHARE = 1.0 / 64;                 /* of what all candidates would gain */
 
 typedef struct candidate {
     const tc_node *layer, *curve;

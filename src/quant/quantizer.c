@@ -3,7 +3,6 @@
 #include "quantizer.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "outlier_samples.h"
 #include "channel_groups.h"
@@ -81,7 +80,8 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 /* ---- one program, in two ways ---- */
 
-enum { FORMS = 4 };
+/* Other forms of a program. */
+typedef enum kind { TURNED, GROUPED, FORMS } kind;
 
 /* A program being quantized. */
 typedef struct attempt {
@@ -90,8 +90,7 @@ typedef struct attempt {
     tc_quant_gains gains;
     tc_mask_steps masks;
     const tc_rates *rates; /* of coarser weights; NULL: nobody asked */
-    tc_quant_gain form[FORMS]; /* what other forms gave */
-    size_t n_form;
+    tc_quant_gain form[FORMS]; /* what other forms gave; no name: there was none */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -292,45 +291,36 @@ static bool may_reform(const tc_quant_request *request)
            !request->n_size;
 }
 
-static void keep_gain(attempt *a, const tc_quant_gain *gain)
-{
-    if (a->n_form < FORMS)
-        a->form[a->n_form++] = *gain;
-}
-
 /* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
-static tc_status prepare_form(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
-                              attempt *other, tc_quant_gain gain, double least, double most_cycles)
+static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
+                             attempt *other, kind form, tc_quant_gain gain, double least)
 {
     enum { MOST = 32 };
-    double cycles[2] = {0, 0};
-    tc_config silent = *request->config;
-    tc_quant_request again = *request;
     tc_yardstick yard;
     tc_measured as_is, formed;
-    silent.quiet = true;
-    again.config = &silent;
-    TC_TRY(prepare(ctx, &again, other));
-    if (most_cycles > 0) {
-        TC_TRY(request->cost.of(request->cost.who, a->typed, &cycles[0]));
-        TC_TRY(request->cost.of(request->cost.who, other->typed, &cycles[1]));
-    }
     TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
     TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
     TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
     ti_yardstick_end(&yard);
     gain.db = formed.sqnr_db;
-    gain.taken = formed.sqnr_db > as_is.sqnr_db + least && cycles[1] <= cycles[0] * most_cycles;
-    fprintf(stderr, "FORM %s %.2f %.2f %.0f %.0f\n", gain.name, as_is.sqnr_db, formed.sqnr_db, cycles[0], cycles[1]);
+    gain.taken = formed.sqnr_db > as_is.sqnr_db + least;
     if (gain.taken) {
         ti_quant_take_over(a->typed, other->typed);
         other->typed = a->typed;
-        other->n_form = a->n_form;
         memcpy(other->form, a->form, sizeof a->form);
         *a = *other;
     }
-    keep_gain(a, &gain);
+    a->form[form] = gain;
     return TC_OK;
+}
+
+static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    tc_config silent = *request->config;
+    tc_quant_request again = *request;
+    silent.quiet = true;
+    again.config = &silent;
+    return prepare(ctx, &again, a);
 }
 
 /* With the values between its layers in other coordinates. */
@@ -343,25 +333,30 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
     tc_quant_gain gain = {.name = "turning",
                           .what = "values between norms turned, and gated ones scaled half way to "
                                   "equal channels, by neighbouring weights"};
-    return n_set ? prepare_form(ctx, request, a, &turned, gain, TC_GAIN, 0) : TC_OK;
+    if (!n_set)
+        return TC_OK;
+    TC_TRY(prepare_silently(ctx, request, &turned));
+    return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
 }
 
-/* With the loudest layers' channels in groups, where that costs little; fewer of them if need be. */
+/* With the loudest layers' channels in groups, of as many layers as cost little. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    enum { LAYERS = 3 };
-    static const double WORTH = 0.5, CYCLES = 1.02;
-    size_t n = LAYERS;
-    while (n > 0) {
+    enum { LAYERS = 4 };
+    static const double WORTH = 0.5, CYCLES = 1.03;
+    const tc_quant_gain gain = {
+        .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
+    double as_is = 0, cycles = 0;
+    for (size_t n = LAYERS; n > 0; n /= 2) {
         attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
         TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n, &n));
-        tc_quant_gain gain = {.name = "groups",
-                              .what = "channels of the loudest layers made in groups of like ranges"};
-        if (n)
-            TC_TRY(prepare_form(ctx, request, a, &grouped, gain, WORTH, CYCLES));
-        if (n && a->form[a->n_form - 1].taken)
+        if (!n)
             return TC_OK;
-        n -= n > 0;
+        TC_TRY(prepare_silently(ctx, request, &grouped));
+        TC_TRY(request->cost.of(request->cost.who, a->typed, &as_is));
+        TC_TRY(request->cost.of(request->cost.who, grouped.typed, &cycles));
+        if (cycles <= as_is * CYCLES)
+            return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
     }
     return TC_OK;
 }
@@ -369,8 +364,9 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
-    for (size_t i = 0; i < a->n_form && a->gains.n < TC_METHODS; i++)
-        a->gains.method[a->gains.n++] = a->form[i];
+    for (int i = 0; i < FORMS && a->gains.n < TC_METHODS; i++)
+        if (a->form[i].name)
+            a->gains.method[a->gains.n++] = a->form[i];
     return TC_OK;
 }
 
