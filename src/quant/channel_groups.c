@@ -215,9 +215,9 @@ static double find_factors(const grouping *p, candidate *c)
 }
 
 static void choose(grouping *p, const tc_domains *domains, const double *noise, size_t n_sample,
-                   size_t most, size_t *n)
+                   size_t most, double least, size_t *n)
 {
-    double all = 0;
+    double all = 0, taken = 0;
     for (size_t i = 0; i < p->n; i++) {
         candidate *c = &p->of[i];
         find_ranges(p, c, n_sample);
@@ -232,9 +232,11 @@ static void choose(grouping *p, const tc_domains *domains, const double *noise, 
             if (!p->of[i].taken && p->of[i].gain > (best ? best->gain : SHARE * all))
                 best = &p->of[i];
         if (!best)
-            return;
+            break;
         best->taken = true;
+        taken += best->gain;
     }
+    *n = taken < least ? 0 : *n;
 }
 
 /* Values whose channels are sorted, up to the layer that takes that. */
@@ -358,7 +360,8 @@ static void forget_names(const grouping *p, tc_graph *g)
 }
 
 tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                                  const tc_domains *domains, size_t most, size_t *n)
+                                  const tc_domains *domains, size_t most, double least,
+                                  size_t *n)
 {
     static tc_rewriter *const rewriters[] = {change};
     tc_graph *g = ti_main(module), was = *g;
@@ -384,7 +387,7 @@ tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant
         (status = ti_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples)) == TC_OK) {
         status = look_at(&p, g, &samples);
         if (status == TC_OK)
-            choose(&p, domains, noise, samples.n, most, n);
+            choose(&p, domains, noise, samples.n, most, least, n);
         ti_chosen_end(&samples);
     }
     follow(&p);

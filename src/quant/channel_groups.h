@@ -5,11 +5,12 @@
 
 #include "quantizer.h"
 
-/* Of the layers whose results alone make the most noise, at most `most` become several, where that
- * removes much of it; the float program gives what it gave.  module: the real program that the
- * domains are of.  *n: so many layers. */
+/* Of the layers whose results alone make the most noise, at most `most` become several, if that
+ * removes `least` of it (error over squares of the outputs); the float program gives what it gave.
+ * module: the real program that the domains are of.  *n: so many layers. */
 TC_MUST_USE tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module,
                                               const tc_quant_request *request,
-                                              const tc_domains *domains, size_t most, size_t *n);
+                                              const tc_domains *domains, size_t most, double least,
+                                              size_t *n);
 
 #endif

@@ -360,7 +360,8 @@ tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module, const tc_quant_request 
         return TC_OK;
     TC_TRY(measure(r));
     ti_chosen_end(&r->samples);
-    memcpy(noise, r->noise, domains->n * sizeof *noise);
+    for (size_t d = 0; d < domains->n; d++)
+        noise[d] = r->noise[d] / (double)r->samples.n;
     return TC_OK;
 }
 

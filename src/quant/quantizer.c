@@ -339,17 +339,35 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
     return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
 }
 
+/* Error over squares of the outputs, on a few of the samples. */
+static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
+                          double *noise)
+{
+    enum { MOST = 8 };
+    tc_yardstick yard;
+    tc_measured m;
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &m));
+    *noise = 0;
+    for (size_t i = 0; i < yard.n_out; i++)
+        *noise += m.n && m.measured[i] ? ti_noise_ratio(m.error[i], m.square[i]) : 0;
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
 /* With the loudest layers' channels in groups, of as many layers as cost little. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     enum { LAYERS = 4 };
-    static const double WORTH = 0.5, CYCLES = 1.03;
+    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */, CYCLES = 1.03;
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    double as_is = 0, cycles = 0;
+    double as_is = 0, cycles = 0, noise;
+    TC_TRY(noise_of(ctx, request, a, &noise));
     for (size_t n = LAYERS; n > 0; n /= 2) {
         attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
-        TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n, &n));
+        TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n,
+                                       LESS * noise, &n));
         if (!n)
             return TC_OK;
         TC_TRY(prepare_silently(ctx, request, &grouped));
