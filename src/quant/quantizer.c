@@ -282,11 +282,11 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
     return TC_OK;
 }
 
-/* Where values have 8 bits, if all samples are available, and for one size: observation files are of
- * the original program. */
-static bool may_reform(const tc_quant_request *request)
+/* Where values have 8 bits, if all samples are available, and for one method of one size: observation
+ * files are of the original program, and methods share their weights. */
+static bool may_reform(const tc_module *module, const tc_quant_request *request)
 {
-    return !request->config->anchor && request->config->global.act.dtype == TC_i8 &&
+    return !module->shared && !request->config->anchor && request->config->global.act.dtype == TC_i8 &&
            !request->n_merge && request->samples.n && !request->observe_only && !request->record &&
            !request->n_size;
 }
@@ -337,6 +337,13 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
         return TC_OK;
     TC_TRY(prepare_silently(ctx, request, &turned));
     return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
+}
+
+/* Where cycles are known, and no layer gets a step of its own: its groups have one name. */
+static bool may_group(const tc_quant_request *request)
+{
+    const tc_rate *rate = &request->config->rate;
+    return request->cost.of && !(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0);
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
@@ -588,9 +595,9 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
-    if (may_reform(&request))
+    if (may_reform(module, &request))
         TC_TRY(prepare_turned(ctx, &request, &a));
-    if (may_reform(&request) && request.cost.of)
+    if (may_reform(module, &request) && may_group(&request))
         TC_TRY(prepare_grouped(ctx, &request, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.config, request.record));
