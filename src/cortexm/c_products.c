@@ -345,7 +345,7 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
                   ti_c_const_at(cg, node->in[3], 0), requant(m, cg, s, kernel->x == 16 && !kernel->wide));
     const char *from = ti_c_pointer(m, cg, node->in[0]);
     int bits = ti_c_weight_bits(cg, s);
-    cg->cost[s - cg->step].weights = (double)tc_type_count(operand(cg, node, 1)) * bits / 8;
+    cg->cost[s - cg->step].weights = (double)tc_type_count(ti_c_operand(cg, node, 1)) * bits / 8;
     const char *weights = kernel->packed ? packed(m, cg, node->in[1], depthwise ? 1 : out[3], bits)
                                          : ti_c_pointer(m, cg, node->in[1]);
     const char *bias = whole_bias(m, cg, node, out[3], kernel->wide);

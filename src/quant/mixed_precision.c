@@ -42,6 +42,7 @@ typedef struct ranking {
     const tc_domains *domains;
     tc_samples samples;
     const tier *noisy; /* only loud ones are wanted */
+    const bool *only;  /* by domain: only these, as far as work allows; or NULL */
     bool *eligible; /* by domain */
     bool *later;    /* by domain: measured if there is time */
     bool *wanted;   /* by value */
@@ -264,8 +265,9 @@ static void look_around(ranking *r)
     r->wanted = tc_new_n(arena, bool, g->n_val);
     r->order = tc_new_n(arena, tc_val, g->n_val);
     for (size_t d = 0; d < r->domains->n; d++)
-        r->eligible[d] = is_eligible(&r->domains->domain[d], r->noisy);
-    if (r->noisy)
+        r->eligible[d] =
+            (!r->only || r->only[d]) && is_eligible(&r->domains->domain[d], r->noisy);
+    if (r->noisy || r->only)
         keep_within_work(r);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
@@ -323,12 +325,12 @@ static tc_status measure_noise(void *what)
     memset(r->noise, 0, r->domains->n * sizeof *r->noise);
     look_around(r);
     r->sample = tc_new_n(&r->ctx->arena, sample, r->samples.n);
-    if (r->noisy && !any_eligible(r))
+    if ((r->noisy || r->only) && !any_eligible(r))
         return TC_OK;
     for (size_t i = 0; i < r->samples.n; i++) {
         TC_TRY(prepare_sample(r, i));
         if (!r->sample[i].twin)
-            return r->noisy ? TC_OK : cannot_rank(r);
+            return r->noisy || r->only ? TC_OK : cannot_rank(r);
     }
     size_t threads =
         ti_plan_parallel(r->sample[0].plan) ? ti_each_threads(r->ctx, r->samples.n) : 1;
@@ -346,6 +348,21 @@ static tc_status measure(ranking *r)
 {
     r->noise = tc_new_n(&r->ctx->arena, double, r->domains->n);
     return ti_attempt_work(r->ctx, measure_noise, r);
+}
+
+tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                         const tc_domains *domains, const bool *only, double *noise)
+{
+    ranking *r = tc_new(&ctx->arena, ranking);
+    *r = (ranking){.ctx = ctx, .g = ti_main(module), .domains = domains, .only = only};
+    TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
+    if (!r->samples.n)
+        return TC_OK;
+    TC_TRY(measure(r));
+    ti_chosen_end(&r->samples);
+    for (size_t d = 0; d < domains->n; d++)
+        noise[d] = r->noise[d] / (double)r->samples.n;
+    return TC_OK;
 }
 
 /* ---- 16 bits ---- */

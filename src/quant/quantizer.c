@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "outlier_samples.h"
+#include "channel_groups.h"
 #include "equalize.h"
 #include "measure.h"
 #include "methods.h"
@@ -79,6 +80,9 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 /* ---- one program, in two ways ---- */
 
+/* Other forms of a program. */
+typedef enum kind { TURNED, GROUPED, FORMS } kind;
+
 /* A program being quantized. */
 typedef struct attempt {
     tc_module *real, *typed;
@@ -86,7 +90,7 @@ typedef struct attempt {
     tc_quant_gains gains;
     tc_mask_steps masks;
     const tc_rates *rates; /* of coarser weights; NULL: not asked for */
-    tc_quant_gain turned;  /* what turning gave; no name: nothing could turn */
+    tc_quant_gain form[FORMS]; /* what other forms gave; no name: there was none */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -278,56 +282,116 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
     return TC_OK;
 }
 
-/* Where values have 8 bits, if all samples are available, and for one size: observation files are of
- * the original program. */
-static bool may_turn(const tc_quant_request *request)
+/* Where values have 8 bits, if all samples are available, and for one method of one size: observation
+ * files are of the original program, and methods share their weights. */
+static bool may_reform(const tc_module *module, const tc_quant_request *request)
 {
-    return !request->config->anchor && request->config->global.act.dtype == TC_i8 && !request->n_merge && request->samples.n &&
-           !request->observe_only && !request->record && !request->n_size;
+    return !module->shared && !request->config->anchor && request->config->global.act.dtype == TC_i8 &&
+           !request->n_merge && request->samples.n && !request->observe_only && !request->record &&
+           !request->n_size;
 }
 
-/* As it is, or with the values between its layers in other coordinates, if that is closer on some of
- * the samples. */
-static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+/* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
+static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
+                             attempt *other, kind form, tc_quant_gain gain, double least)
 {
     enum { MOST = 32 };
-    size_t n_set = 0, n_even = 0;
-    tc_config silent = *request->config;
-    tc_quant_request again = *request;
-    attempt turned = {.typed = ti_module_copy(a->real), .masks = a->masks};
     tc_yardstick yard;
-    tc_measured as_is, as_turned;
-    TC_TRY(ti_quant_equalize(ctx, turned.typed, request, &a->domains, true, &n_even));
-    TC_TRY(ti_quant_rotate(ctx, turned.typed, request->config, &n_set));
-    if (!n_set)
-        return TC_OK;
-    silent.quiet = true;
-    again.config = &silent;
-    TC_TRY(prepare(ctx, &again, &turned));
+    tc_measured as_is, formed;
     TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
     TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, turned.typed, &as_turned));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
     ti_yardstick_end(&yard);
-    tc_quant_gain *gain = &turned.turned;
-    *gain = (tc_quant_gain){"turning",
-                            "values between norms turned, and gated ones scaled half way to equal channels, "
-                            "by neighbouring weights",
-                            as_turned.sqnr_db, as_turned.sqnr_db > as_is.sqnr_db + TC_GAIN};
-    if (!gain->taken) {
-        a->turned = *gain;
-        return TC_OK;
+    gain.db = formed.sqnr_db;
+    gain.taken = formed.sqnr_db > as_is.sqnr_db + least;
+    if (gain.taken) {
+        ti_quant_take_over(a->typed, other->typed);
+        other->typed = a->typed;
+        memcpy(other->form, a->form, sizeof a->form);
+        *a = *other;
     }
-    ti_quant_take_over(a->typed, turned.typed);
-    turned.typed = a->typed;
-    *a = turned;
+    a->form[form] = gain;
+    return TC_OK;
+}
+
+static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    tc_config silent = *request->config;
+    tc_quant_request again = *request;
+    silent.quiet = true;
+    again.config = &silent;
+    return prepare(ctx, &again, a);
+}
+
+/* With the values between its layers in other coordinates. */
+static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    size_t n_set = 0, n_even = 0;
+    attempt turned = {.typed = ti_module_copy(a->real), .masks = a->masks};
+    TC_TRY(ti_quant_equalize(ctx, turned.typed, request, &a->domains, true, &n_even));
+    TC_TRY(ti_quant_rotate(ctx, turned.typed, request->config, &n_set));
+    tc_quant_gain gain = {.name = "turning",
+                          .what = "values between norms turned, and gated ones scaled half way to "
+                                  "equal channels, by neighbouring weights"};
+    if (!n_set)
+        return TC_OK;
+    TC_TRY(prepare_silently(ctx, request, &turned));
+    return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
+}
+
+/* Where cycles are known, and no layer gets a step of its own: its groups have one name. */
+static bool may_group(const tc_quant_request *request)
+{
+    const tc_rate *rate = &request->config->rate;
+    return request->cost.of && !(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0);
+}
+
+/* Error over squares of the outputs, on a few of the samples. */
+static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
+                          double *noise)
+{
+    enum { MOST = 8 };
+    tc_yardstick yard;
+    tc_measured m;
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &m));
+    *noise = 0;
+    for (size_t i = 0; i < yard.n_out; i++)
+        *noise += m.n && m.measured[i] ? ti_noise_ratio(m.error[i], m.square[i]) : 0;
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
+/* With the loudest layers' channels in groups, of as many layers as cost little. */
+static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    enum { LAYERS = 4 };
+    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */, CYCLES = 1.03;
+    const tc_quant_gain gain = {
+        .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
+    double as_is = 0, cycles = 0, noise;
+    TC_TRY(noise_of(ctx, request, a, &noise));
+    for (size_t n = LAYERS; n > 0; n /= 2) {
+        attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
+        TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n,
+                                       LESS * noise, &n));
+        if (!n)
+            return TC_OK;
+        TC_TRY(prepare_silently(ctx, request, &grouped));
+        TC_TRY(request->cost.of(request->cost.who, a->typed, &as_is));
+        TC_TRY(request->cost.of(request->cost.who, grouped.typed, &cycles));
+        if (cycles <= as_is * CYCLES)
+            return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
+    }
     return TC_OK;
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
-    if (a->turned.name && a->gains.n < TC_METHODS)
-        a->gains.method[a->gains.n++] = a->turned;
+    for (int i = 0; i < FORMS && a->gains.n < TC_METHODS; i++)
+        if (a->form[i].name)
+            a->gains.method[a->gains.n++] = a->form[i];
     return TC_OK;
 }
 
@@ -366,7 +430,9 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     if (gain.taken) {
         even.gains.plain_db = a->gains.plain_db;
         ti_quant_take_over(a->typed, even.typed);
-        *a = (attempt){even.real, a->typed, even.domains, even.gains, even.masks, a->rates, a->turned};
+        even.typed = a->typed;
+        even.rates = a->rates;
+        *a = even;
     }
     if (a->gains.n < TC_METHODS)
         a->gains.method[a->gains.n++] = gain;
@@ -529,8 +595,10 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
-    if (may_turn(&request))
+    if (may_reform(module, &request))
         TC_TRY(prepare_turned(ctx, &request, &a));
+    if (may_reform(module, &request) && may_group(&request))
+        TC_TRY(prepare_grouped(ctx, &request, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)

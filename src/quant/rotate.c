@@ -274,7 +274,7 @@ static bool turns(const turning *t, tc_val v)
 
 typedef struct numbers {
     tc_tensor t;
-    double *x, *row;
+    double *x;
     int64_t count;
 } numbers;
 
@@ -283,7 +283,6 @@ static numbers take_numbers(tc_rewrite *rw, tc_val v)
     numbers n = {.t = ti_tensor_of(rw->from, v)};
     n.count = tc_type_count(n.t.type);
     n.x = tc_new_n(&rw->ctx->scratch, double, (size_t)n.count);
-    n.row = tc_new_n(&rw->ctx->scratch, double, (size_t)n.count);
     for (int64_t i = 0; i < n.count; i++)
         n.x[i] = ti_load_f64(n.t, i);
     return n;
@@ -310,15 +309,16 @@ static int64_t inner_of(const tc_type *type, int axis)
 static void turn_numbers(const turning *t, numbers *c, int axis, tc_val v)
 {
     int64_t n = c->t.type->dim[axis], inner = inner_of(c->t.type, axis);
+    double *row = tc_new_n(&t->ctx->scratch, double, (size_t)n);
     for (int64_t i = 0; i < c->count; i += n * inner)
         for (int64_t j = i; j < i + inner; j++) {
             for (int64_t k = 0; k < n; k++)
-                c->row[k] = c->x[j + k * inner];
+                row[k] = c->x[j + k * inner];
             if (v && t->centred[root_of(t, v)])
-                centre(c->row, n);
-            turn(c->row, n);
+                centre(row, n);
+            turn(row, n);
             for (int64_t k = 0; k < n; k++)
-                c->x[j + k * inner] = c->row[k];
+                c->x[j + k * inner] = row[k];
         }
 }
 
@@ -350,10 +350,8 @@ static tc_val bias(tc_rewrite *rw, const turning *t, const tc_node *node)
     numbers b = {.t = {ti_type_make(rw->ctx, TC_f32, 1, &n), NULL}, .count = n};
     if (old)
         b = take_numbers(rw, old);
-    else {
+    else
         b.x = tc_new_n(&rw->ctx->scratch, double, (size_t)n);
-        b.row = tc_new_n(&rw->ctx->scratch, double, (size_t)n);
-    }
     tc_tensor w = ti_tensor_of(t->g, node->in[1]);
     int64_t each = tc_type_count(w.type) / n, inner = inner_of(w.type, 1);
     for (int64_t i = 0; offset && i < n; i++)

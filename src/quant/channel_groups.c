@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* channel_groups.c -- see channel_groups.h.
+ *
+ *   y = w2 f(w1 x + b1)    =>    y = (w2 P s) cat over g of  f(w1_g x + b1_g) / s_g
+ *
+ * f a curve.  Channels are sorted by range, P, and cut into groups, each with a scale of its own
+ * before the curve; s_g is the range of a group behind it, relative to the largest, so that all
+ * share one scale there.  The next layer's weights take P and s; a depthwise layer between has its
+ * rows sorted, too.  What a scale for each channel would give, at the price of a few more
+ * operations on the same numbers. */
+#include "channel_groups.h"
+
+#include <math.h>
+
+#include "../ir/build.h"
+#include "../num/load.h"
+#include "known_layers.h"
+#include "role.h"
+#include "sample_runner.h"
+
+enum { SAMPLES = 16, GROUPS = 4, SMALL = 4, BRICK = 16 };
+static const double LEAST = 1.0 / 64, /* of s */
+    SHARE = 1.0 / 64;                 /* of what all candidates would gain */
+
+typedef struct candidate {
+    const tc_node *layer, *curve;
+    int axis;
+    int64_t n, unit; /* channels; groups are multiples of the unit */
+    size_t place;    /* of its channels among all */
+    double *range;   /* by channel */
+    int64_t *order;  /* by place in the result: the channel that goes there */
+    double *factor;  /* s, likewise */
+    double gain;
+    bool taken;
+} candidate;
+
+typedef struct grouping {
+    tc_ctx *ctx;
+    const tc_graph *g;
+    const uint32_t *readers;
+    const bool *pinned;
+    const tc_node **reader; /* by value: the last that reads it */
+    candidate *of;
+    size_t n;
+    int32_t *sorted; /* by value: the candidate that its channels are sorted for, or -1 */
+    size_t n_place;
+    float *seen; /* by sample and place: the largest magnitude */
+} grouping;
+
+/* ---- candidates ---- */
+
+static const tc_node *only_reader(const grouping *p, tc_val v)
+{
+    return p->readers[v] == 1 && !p->pinned[v] ? p->reader[v] : NULL;
+}
+
+static bool is_depthwise(const tc_graph *g, const tc_node *node)
+{
+    return node->op == TC_OP_conv && ti_known_layer(g, node) &&
+           ((const tc_attr_conv *)node->attr)->groups == ti_type_of(g, node->in[0])->dim[1] &&
+           ti_type_of(g, node->in[1])->dim[0] == ti_type_of(g, node->in[0])->dim[1];
+}
+
+static bool mixes_all(const tc_graph *g, const tc_node *node)
+{
+    return ti_known_layer(g, node) &&
+           (node->op == TC_OP_linear || ((const tc_attr_conv *)node->attr)->groups == 1);
+}
+
+static bool is_curve(const tc_node *node)
+{
+    return node->n_in == 1 && node->n_out == 1 && ti_role_curve(node->op);
+}
+
+/* From v on, by depthwise layers and curves, a layer reads the channels along its own axis. */
+static bool ends_in_layer(const grouping *p, tc_val v, int axis)
+{
+    for (const tc_node *node; (node = only_reader(p, v)); v = node->out[0]) {
+        if (node->in[0] != v || node->n_out != 1)
+            return false;
+        if (mixes_all(p->g, node))
+            return axis == ti_known_layer_axis(p->g, node, v);
+        if (!is_curve(node) && !(is_depthwise(p->g, node) && axis == 1))
+            return false;
+    }
+    return false;
+}
+
+static bool is_free(const tc_domains *domains, tc_val v)
+{
+    int32_t d = domains->of[v];
+    return d >= 0 && !domains->domain[d].named && domains->domain[d].setting.dtype == TC_i8 &&
+           domains->domain[d].setting.observer != TC_OBSERVER_fixed;
+}
+
+static void find_candidates(grouping *p, const tc_domains *domains)
+{
+    const tc_graph *g = p->g;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *layer = g->node[k],
+                      *curve = mixes_all(g, layer) ? only_reader(p, layer->out[0]) : NULL;
+        if (!curve || !is_curve(curve) || !is_free(domains, layer->out[0]) ||
+            !is_free(domains, curve->out[0]))
+            continue;
+        int axis = ti_known_layer_axis(g, layer, layer->out[0]);
+        int64_t n = ti_type_of(g, layer->out[0])->dim[axis],
+                unit = n >= GROUPS * BRICK ? BRICK : SMALL;
+        if (n < GROUPS * SMALL || n % unit || !ends_in_layer(p, curve->out[0], axis))
+            continue;
+        p->of[p->n++] = (candidate){.layer = layer, .curve = curve, .axis = axis, .n = n,
+                                    .unit = unit, .place = p->n_place};
+        p->n_place += (size_t)n;
+    }
+}
+
+/* ---- ranges ---- */
+
+typedef struct looker {
+    const grouping *p;
+    const int32_t *at; /* by value: its candidate, or -1 */
+    size_t sample;
+} looker;
+
+static bool enter(void *who, size_t k, const tc_tensor *in)
+{
+    (void)in;
+    ((looker *)who)->sample = k;
+    return true;
+}
+
+static void look(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    const looker *l = who;
+    const candidate *c = &l->p->of[l->at[v]];
+    float *most = l->p->seen + l->sample * l->p->n_place + c->place;
+    const float *x = seen.data;
+    int64_t inner = 1, count = tc_type_count(seen.type);
+    int at = 0;
+    while (order[at] != c->axis)
+        at++;
+    for (int i = at + 1; i < seen.type->rank; i++)
+        inner *= seen.type->dim[i];
+    for (int64_t i = 0; i < count; i++) {
+        float m = fabsf(x[i]), *to = &most[i / inner % c->n];
+        *to = m > *to ? m : *to;
+    }
+}
+
+static tc_status look_at(grouping *p, tc_graph *g, const tc_samples *samples)
+{
+    tc_arena *a = &p->ctx->arena;
+    bool *wanted = tc_new_n(a, bool, g->n_val);
+    int32_t *at = tc_new_n(a, int32_t, g->n_val);
+    for (size_t i = 0; i < p->n; i++) {
+        wanted[p->of[i].curve->out[0]] = true;
+        at[p->of[i].curve->out[0]] = (int32_t)i;
+    }
+    p->seen = tc_new_n(a, float, samples->n * p->n_place);
+    tc_runner *runner;
+    TC_TRY(ti_runner_new(p->ctx, g, wanted, samples->n, &runner));
+    size_t n = ti_runner_threads(runner);
+    looker *l = tc_new_n(a, looker, n);
+    void **guest = tc_new_n(a, void *, n);
+    for (size_t i = 0; i < n; i++) {
+        l[i] = (looker){p, at, 0};
+        guest[i] = &l[i];
+    }
+    tc_visit visit = {.samples = samples, .what = "samples, groups of channels", .guest = guest,
+                      .enter = enter, .see = look};
+    TC_TRY(ti_runner_run(runner, &visit));
+    ti_runner_end(runner);
+    return TC_OK;
+}
+
+/* ---- groups ---- */
+
+/* The mean over samples of a channel's largest magnitude: one sample does not decide. */
+static void find_ranges(const grouping *p, candidate *c, size_t n_sample)
+{
+    c->range = tc_new_n(&p->ctx->arena, double, (size_t)c->n);
+    for (int64_t k = 0; k < c->n; k++)
+        for (size_t i = 0; i < n_sample; i++)
+            c->range[k] += (double)p->seen[i * p->n_place + c->place + (size_t)k];
+}
+
+static void sort_channels(const grouping *p, candidate *c)
+{
+    c->order = tc_new_n(&p->ctx->arena, int64_t, (size_t)c->n);
+    for (int64_t k = 0, i; k < c->n; k++) {
+        for (i = k; i > 0 && c->range[c->order[i - 1]] > c->range[k]; i--)
+            c->order[i] = c->order[i - 1];
+        c->order[i] = k;
+    }
+}
+
+/* Where group g begins; GROUPS: the end. */
+static int64_t group_at(const candidate *c, int g)
+{
+    return c->n / c->unit * g / GROUPS * c->unit;
+}
+
+/* Factors, and the share of the squared error of a grid that groups remove. */
+static double find_factors(const grouping *p, candidate *c)
+{
+    double whole = c->range[c->order[c->n - 1]], left = 0;
+    c->factor = tc_new_n(&p->ctx->arena, double, (size_t)c->n);
+    for (int g = 0; g < GROUPS && whole > 0; g++) {
+        int64_t from = group_at(c, g), to = group_at(c, g + 1);
+        double s = fmax(LEAST, c->range[c->order[to - 1]] / whole);
+        for (int64_t k = from; k < to; k++)
+            c->factor[k] = s;
+        left += s * s * (double)(to - from) / (double)c->n;
+    }
+    return whole > 0 ? 1 - left : 0;
+}
+
+static void choose(grouping *p, const tc_domains *domains, const double *noise, size_t n_sample,
+                   size_t most, double least, size_t *n)
+{
+    double all = 0, taken = 0;
+    for (size_t i = 0; i < p->n; i++) {
+        candidate *c = &p->of[i];
+        find_ranges(p, c, n_sample);
+        sort_channels(p, c);
+        c->gain = find_factors(p, c) * (noise[domains->of[c->layer->out[0]]] +
+                                        noise[domains->of[c->curve->out[0]]]);
+        all += c->gain;
+    }
+    for (*n = 0; *n < most; (*n)++) {
+        candidate *best = NULL;
+        for (size_t i = 0; i < p->n; i++)
+            if (!p->of[i].taken && p->of[i].gain > (best ? best->gain : SHARE * all))
+                best = &p->of[i];
+        if (!best)
+            break;
+        best->taken = true;
+        taken += best->gain;
+    }
+    *n = taken < least ? 0 : *n;
+}
+
+/* Values whose channels are sorted, up to the layer that takes that. */
+static void follow(grouping *p)
+{
+    for (tc_val v = 0; v < p->g->n_val; v++)
+        p->sorted[v] = -1;
+    for (size_t i = 0; i < p->n; i++) {
+        tc_val v = p->of[i].curve->out[0];
+        for (const tc_node *node = p->of[i].curve; p->of[i].taken && !mixes_all(p->g, node);
+             node = only_reader(p, v)) {
+            v = node->out[0];
+            p->sorted[v] = (int32_t)i;
+        }
+    }
+}
+
+/* ---- the new graph ---- */
+
+/* Rows `order[0 .. n-1]` of a constant, times a factor for each. */
+static tc_tensor rows_of(tc_ctx *ctx, tc_tensor t, const int64_t *order, const double *factor,
+                         int64_t n)
+{
+    tc_type type = *t.type;
+    int64_t each = tc_type_count(t.type) / t.type->dim[0];
+    type.dim[0] = n;
+    tc_tensor made = ti_tensor_new(&ctx->arena, ti_type_intern(ctx, &type));
+    for (int64_t i = 0; i < n * each; i++)
+        ti_store_f64(made, i, ti_load_f64(t, order[i / each] * each + i % each) *
+                                  (factor ? factor[i / each] : 1));
+    return made;
+}
+
+/* Columns of a layer's weights, likewise. */
+static tc_tensor columns_of(tc_ctx *ctx, tc_tensor w, const candidate *c, const double *factor)
+{
+    tc_tensor made = ti_tensor_new(&ctx->arena, w.type);
+    int64_t taps = tc_type_count(w.type) / (w.type->dim[0] * c->n);
+    for (int64_t i = 0; i < tc_type_count(w.type); i++) {
+        int64_t k = i / taps % c->n, old = i + (c->order[k] - k) * taps;
+        ti_store_f64(made, i, ti_load_f64(w, old) * (factor ? factor[k] : 1));
+    }
+    return made;
+}
+
+/* The weights of a layer or of a depthwise one, for operands that are sorted. */
+static tc_tensor weights_of(tc_ctx *ctx, const grouping *p, const tc_node *node)
+{
+    tc_tensor w = ti_tensor_of(p->g, node->in[1]);
+    int32_t at = p->sorted[node->in[0]];
+    if (at < 0)
+        return w;
+    const candidate *c = &p->of[at];
+    const double *factor = node->in[0] == c->curve->out[0] ? c->factor : NULL;
+    return mixes_all(p->g, node) ? columns_of(ctx, w, c, factor)
+                                 : rows_of(ctx, w, c->order, factor, c->n);
+}
+
+/* Instead of the curve: layers, curves and factors by group, put together. */
+static tc_status put_groups(tc_rewrite *rw, const grouping *p, const candidate *c, bool *done)
+{
+    tc_build b = ti_build_instead(rw, c->curve);
+    const tc_node *layer = c->layer;
+    tc_tensor w = weights_of(rw->ctx, p, layer);
+    tc_val part[GROUPS];
+    for (int g = 0; g < GROUPS; g++) {
+        int64_t from = group_at(c, g), n = group_at(c, g + 1) - from;
+        bool has = layer->n_in > 2 && layer->in[2];
+        tc_val in[3] = {rw->now[layer->in[0]], TC_NONE, TC_NONE};
+        in[1] = ti_b_const(&b, rows_of(rw->ctx, w, c->order + from, NULL, n), NULL);
+        if (has)
+            in[2] = ti_b_const(&b, rows_of(rw->ctx, ti_tensor_of(rw->from, layer->in[2]),
+                                           c->order + from, NULL, n), NULL);
+        b.loc = layer->loc;
+        tc_val x = ti_b_op(&b, layer->op, layer->attr, in, 3);
+        b.loc = c->curve->loc;
+        x = x ? ti_b_op(&b, c->curve->op, c->curve->attr, &x, 1) : x;
+        part[g] = x ? ti_b_mul_n(&b, x, 1 / c->factor[from]) : x;
+    }
+    tc_val all = b.status == TC_OK ? ti_b_cat(&b, c->axis, part, GROUPS) : TC_NONE;
+    if (b.status != TC_OK || !all)
+        return b.status;
+    TC_TRY(ti_rewrite_with(rw, c->curve, all, done));
+    rw->to->val[all]->name = NULL; /* not the model's numbers */
+    return TC_OK;
+}
+
+static tc_status change(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const grouping *p = rw->user;
+    const tc_graph *g = rw->from;
+    for (size_t i = 0; i < p->n; i++) {
+        if (p->of[i].taken && node == p->of[i].layer)
+            *done = true;
+        if (p->of[i].taken && node == p->of[i].curve)
+            return put_groups(rw, p, &p->of[i], done);
+    }
+    int32_t at = node->n_in && node->in[0] ? p->sorted[node->in[0]] : -1;
+    if (at < 0)
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    tc_val in[3] = {rw->now[node->in[0]], TC_NONE, TC_NONE};
+    if (is_curve(node))
+        return TC_OK;
+    in[1] = ti_b_const(&b, weights_of(rw->ctx, p, node), g->val[node->in[1]]->name);
+    if (node->n_in > 2 && node->in[2])
+        in[2] = mixes_all(g, node) ? rw->now[node->in[2]]
+                                   : ti_b_const(&b, rows_of(rw->ctx, ti_tensor_of(g, node->in[2]),
+                                                            p->of[at].order, NULL, p->of[at].n), NULL);
+    return ti_b_again(&b, in, 3, done);
+}
+
+/* Sorted channels are not the model's value. */
+static void forget_names(const grouping *p, tc_graph *g)
+{
+    for (tc_val v = 1; v < p->g->n_val; v++)
+        if (p->sorted[v] >= 0 && p->g->val[v]->name)
+            for (tc_val w = 1; w < g->n_val; w++)
+                if (g->val[w]->name == p->g->val[v]->name)
+                    g->val[w]->name = NULL;
+}
+
+tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
+                                  const tc_domains *domains, size_t most, double least,
+                                  size_t *n)
+{
+    static tc_rewriter *const rewriters[] = {change};
+    tc_graph *g = ti_main(module), was = *g;
+    tc_arena *a = &ctx->arena;
+    grouping p = {.ctx = ctx, .g = &was, .of = tc_new_n(a, candidate, g->n_node),
+                  .reader = tc_new_n(a, const tc_node *, g->n_val),
+                  .sorted = tc_new_n(a, int32_t, g->n_val)};
+    bool *only = tc_new_n(a, bool, domains->n);
+    double *noise = tc_new_n(a, double, domains->n);
+    tc_samples samples;
+    *n = 0;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    p.readers = ti_graph_readers(ctx, g);
+    p.pinned = ti_graph_pinned(ctx, g);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            p.reader[g->node[k]->in[i]] = g->node[k];
+    find_candidates(&p, domains);
+    for (size_t i = 0; i < p.n; i++)
+        only[domains->of[p.of[i].layer->out[0]]] = only[domains->of[p.of[i].curve->out[0]]] = true;
+    tc_status status = TC_OK;
+    if (p.n && (status = ti_quant_noise(ctx, module, request, domains, only, noise)) == TC_OK &&
+        (status = ti_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples)) == TC_OK) {
+        status = look_at(&p, g, &samples);
+        if (status == TC_OK)
+            choose(&p, domains, noise, samples.n, most, least, n);
+        ti_chosen_end(&samples);
+    }
+    follow(&p);
+    if (status == TC_OK && *n)
+        status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &p);
+    if (status == TC_OK && *n)
+        forget_names(&p, g);
+    ti_arena_rewind(&ctx->scratch, mark);
+    return status;
+}
