@@ -90,7 +90,7 @@ static double noise_at(const tc_rates *r, const layer *l, size_t k)
 
 static double more_at(const tc_rates *r, const layer *l, size_t k)
 {
-    return r->together * (noise_at(l, k) - noise_at(l, 0));
+    return r->together * (noise_at(r, l, k) - noise_at(r, l, 0));
 }
 
 /* What one price, of noise in bytes or cycles, makes of all layers. */
