@@ -81,11 +81,12 @@ static void add_region(costing *k, const tc_module *region, const tc_map *layers
     tc_codegen_price price;
     ti_codegen_price(k->ctx, &k->pricer->options, ti_main(region), &price);
     if (price.refused) {
-        *all = (tc_bytes_cycles){INFINITY, INFINITY};
+        *all = (tc_bytes_cycles){INFINITY, INFINITY, INFINITY};
         return;
     }
     all->bytes += (double)price.constants;
     all->cycles += price.cost.total.cycles;
+    all->memory = fmax(all->memory, (double)price.memory);
     for (size_t i = 0; i < price.n_share; i++) {
         tc_bytes_cycles *part = part_of(layers, price.share[i].node);
         if (part)
@@ -104,7 +105,7 @@ static tc_status add_core(costing *k, const tc_compiled *t, const tc_map *layers
 {
     tc_core_cost cost;
     TC_TRY(ti_core_cost(k->ctx, t, &cost));
-    *all = (tc_bytes_cycles){(double)(cost.constants + cost.code), cost.cycles};
+    *all = (tc_bytes_cycles){(double)(cost.constants + cost.code), cost.cycles, 0};
     for (size_t i = 0; i < cost.n_part; i++)
         for (size_t s = 0; s < cost.part[i].n_cost; s++) {
             const tc_c_cost *step = &cost.part[i].cost[s];
@@ -126,14 +127,14 @@ static tc_status by_layers(void *who, const tc_module *typed, const char *const 
     tc_compiled t;
     bool taken;
     memset(layer, 0, n * sizeof *layer);
-    *all = (tc_bytes_cycles){INFINITY, INFINITY};
+    *all = (tc_bytes_cycles){INFINITY, INFINITY, INFINITY};
     ti_attempt_begin(k->ctx, &attempt);
     ti_map_init(&layers, &k->ctx->arena);
     for (size_t i = 0; i < n; i++)
         *ti_map_at(&layers, ti_str_of(name[i])) = &layer[i];
     tc_status status = lower(k, typed, &t, &taken);
     if (status == TC_OK && taken) {
-        *all = (tc_bytes_cycles){0, 0};
+        *all = (tc_bytes_cycles){0, 0, 0};
         for (size_t i = 0; i < t.n_region && k->pricer; i++)
             add_region(k, t.region[i].module, &layers, all);
         if (!k->pricer)

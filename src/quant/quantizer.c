@@ -339,11 +339,11 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
     return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
 }
 
-/* Where cycles are known, and no layer gets a step of its own: its groups have one name. */
+/* Where the whole program has a price, and no layer gets a step of its own: its groups have one name. */
 static bool may_group(const tc_quant_request *request)
 {
     const tc_rate *rate = &request->config->rate;
-    return request->cost.of && !(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0);
+    return request->cost.layers && !request->cost.packs && !(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0);
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
@@ -362,15 +362,23 @@ static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, const at
     return TC_OK;
 }
 
-/* With the loudest layers' channels in groups, of as many layers as cost little. */
+static tc_status price_of(const tc_quant_request *request, const tc_module *typed, tc_bytes_cycles *out)
+{
+    tc_bytes_cycles none;
+    return request->cost.layers(request->cost.who, typed, NULL, 0, &none, out);
+}
+
+/* With the loudest layers' channels in groups, of as many layers as cost little time and memory. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     enum { LAYERS = 4 };
-    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */, CYCLES = 1.03;
+    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */, MORE = 1.03;
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    double as_is = 0, cycles = 0, noise;
+    tc_bytes_cycles as_is, price;
+    double noise;
     TC_TRY(noise_of(ctx, request, a, &noise));
+    TC_TRY(price_of(request, a->typed, &as_is));
     for (size_t n = LAYERS; n > 0; n /= 2) {
         attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
         TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n,
@@ -378,9 +386,8 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
         if (!n)
             return TC_OK;
         TC_TRY(prepare_silently(ctx, request, &grouped));
-        TC_TRY(request->cost.of(request->cost.who, a->typed, &as_is));
-        TC_TRY(request->cost.of(request->cost.who, grouped.typed, &cycles));
-        if (cycles <= as_is * CYCLES)
+        TC_TRY(price_of(request, grouped.typed, &price));
+        if (price.cycles <= as_is.cycles * MORE && price.memory <= as_is.memory * MORE)
             return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
     }
     return TC_OK;

@@ -409,6 +409,7 @@ double ti_quant_expected_noise(const tc_quant_gains *gains, size_t i);
 /* What a program, or a part of it, takes on a target. */
 typedef struct tc_bytes_cycles {
     double bytes, cycles;
+    double memory; /* of values, where it is of the whole program */
 } tc_bytes_cycles;
 
 /* The target's cost of a typed program: estimated cycles; INFINITY: more of it than so far would

@@ -346,7 +346,7 @@ static tc_status price_step(survey *s, size_t k, const char *const *name, tc_byt
         r->all = all;
     for (size_t i = 0; i < r->n; i++) /* a step that is refused is never taken */
         r->layer[i].price[k] =
-            all.bytes < INFINITY ? each[i] : (tc_bytes_cycles){INFINITY, INFINITY};
+            all.bytes < INFINITY ? each[i] : (tc_bytes_cycles){INFINITY, INFINITY, 0};
     return TC_OK;
 }
 
