@@ -94,7 +94,7 @@ static int32_t try_shape(void)
 {
     int32_t depthwise = draw(0, 1), one = draw(0, 2) == 0, widths = draw(0, 3);
     const int32_t bits = draw(0, 2) ? 8 : draw(2, 7); /* of a weight */
-    const int32_t size = bits < 8 || draw(0, 1) ? 1 : depthwise || draw(0, 1) ? 2 : 4; /* of a result */
+    const int32_t size = depthwise || bits < 8 || draw(0, 1) ? 1 : draw(0, 1) ? 2 : 4; /* of a result */
     const int32_t most = (1 << (bits - 1)) - 1, least = -most - draw(0, 1);
     tosac_window p = {.batches = draw(1, 2),
                       .in_h = draw(1, 9),
@@ -155,8 +155,6 @@ static int32_t try_shape(void)
     const tosac_packed few = {packed, bits, draw(1, 9)};
     if (depthwise && bits < 8) {
         tosac_depthwise_packed(&p, x, &few, whole, got + GUARD, rows);
-    } else if (depthwise && size == 2) {
-        tosac_depthwise_s8_s16(&p, x, w, whole, (int16_t *)(void *)(got + GUARD));
     } else if (depthwise) {
         tosac_depthwise_s8(&p, x, w, whole, got + GUARD);
     } else {

@@ -99,7 +99,6 @@ static const struct quick_kernel {
     tc_c_kernel file[6]; /* the last ones may be the header again */
 } quick_kernels[] = {
 #define CONV_S8 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S8
-#define DEPTH_S8 TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_BODY_S8
 #define CONV_S16 TC_C_VECTOR, TC_C_CONV2D_BODY, TC_C_CONV2D_BODY_S16
     {8, 8, false, false, false, false, "conv2d_s8", {CONV_S8, TC_C_CONV2D}},
     {8, 8, false, true, false, false, "conv2d_packed", {CONV_S8, TC_C_CONV2D, TC_C_CONV2D_PACKED, TC_C_UNPACK}},
@@ -107,9 +106,8 @@ static const struct quick_kernel {
     {8, 32, false, false, true, false, "conv2d_s8_s32", {CONV_S8, TC_C_CONV2D_S8_S32}},
     {16, 16, false, false, false, false, "conv2d_s16", {CONV_S16, TC_C_CONV2D_S16}},
     {16, 16, false, false, false, true, "conv2d_s16_wide", {CONV_S16, TC_C_CONV2D_S16_WIDE}},
-    {8, 8, true, false, false, false, "depthwise_s8", {DEPTH_S8, TC_C_DEPTHWISE}},
-    {8, 16, true, false, false, false, "depthwise_s8_s16", {DEPTH_S8, TC_C_DEPTHWISE_S8_S16}},
-    {8, 8, true, true, false, false, "depthwise_packed", {DEPTH_S8, TC_C_DEPTHWISE, TC_C_DEPTHWISE_PACKED, TC_C_UNPACK}},
+    {8, 8, true, false, false, false, "depthwise_s8", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE}},
+    {8, 8, true, true, false, false, "depthwise_packed", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE, TC_C_DEPTHWISE_PACKED, TC_C_UNPACK}},
     {16, 16, true, false, false, false, "depthwise_s16", {TC_C_DEPTHWISE_BODY, TC_C_DEPTHWISE_S16}},
 };
 

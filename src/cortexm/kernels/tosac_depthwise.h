@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tosac_depthwise.h -- DEPTHWISE_CONV2D of `element` by int8 weights to `result`, one result channel for
- * each channel: all but the sums of some channels, which the file that includes it has by the
+/* tosac_depthwise.h -- DEPTHWISE_CONV2D of `element` by int8 weights, one result channel for each
+ * channel: all but the sums of some channels, which the file that includes it has by the
  * instructions of its core.
  *
  * Some channels at a time over the whole image.  A window's taps are rows y0 .. y1 and columns
@@ -34,15 +34,15 @@ TOSAC_INLINE sums add(sums s, values x, values w)
 
 #if TOSAC_ISA != TOSAC_ISA_MVE
 
-TOSAC_INLINE void store(const tosac_window *p, result *to, sums s, const block *b)
+TOSAC_INLINE void store(const tosac_window *p, element *to, sums s, const block *b)
 {
-    to[0] = (result)tosac_requantize1(&p->q, s.v0, &b->by[0]);
+    to[0] = (element)tosac_requantize1(&p->q, s.v0, &b->by[0]);
     if (b->channels > 1)
-        to[1] = (result)tosac_requantize1(&p->q, s.v1, &b->by[1]);
+        to[1] = (element)tosac_requantize1(&p->q, s.v1, &b->by[1]);
     if (b->channels > 2)
-        to[2] = (result)tosac_requantize1(&p->q, s.v2, &b->by[2]);
+        to[2] = (element)tosac_requantize1(&p->q, s.v2, &b->by[2]);
     if (b->channels > 3)
-        to[3] = (result)tosac_requantize1(&p->q, s.v3, &b->by[3]);
+        to[3] = (element)tosac_requantize1(&p->q, s.v3, &b->by[3]);
 }
 
 #endif
@@ -177,7 +177,7 @@ TOSAC_INLINE sums add_pairs(const pairs *all, const element *x, sums s)
 /* n adjacent windows; rows of taps that are inside, from x and w on; start: the initial sums of
  * all. */
 static void line(const tosac_window *p, const element *x, const int8_t *w, int32_t rows, int32_t n,
-                 const sums *start, const block *b, const pairs *all, result *out)
+                 const sums *start, const block *b, const pairs *all, element *out)
 {
     const sums first = *start;
     const int32_t step = p->stride_w * p->in_c, next = p->out_c;
@@ -192,7 +192,7 @@ static void line(const tosac_window *p, const element *x, const int8_t *w, int32
 
 /* The window at column `left`, partly outside. */
 static void edge(const tosac_window *p, const element *x, range ys, int32_t top, int32_t left,
-                 starts *seen, const block *b, result *out)
+                 starts *seen, const block *b, element *out)
 {
     const range xs = inside(left, p->kernel_w, p->dilation_w, p->in_w);
     const int32_t rows = ys.last - ys.first, columns = xs.last - xs.first;
@@ -205,7 +205,7 @@ static void edge(const tosac_window *p, const element *x, range ys, int32_t top,
     store(p, out, s, b);
 }
 
-static void image(const tosac_window *p, const element *x, const block *b, result *out)
+static void image(const tosac_window *p, const element *x, const block *b, element *out)
 {
     /* windows first .. last have all their columns inside */
     const int32_t end = p->in_w - (p->kernel_w - 1) * p->dilation_w + p->left;
@@ -231,7 +231,7 @@ static void image(const tosac_window *p, const element *x, const block *b, resul
 }
 
 static void convolve(const tosac_window *p, const element *x, const int8_t *w,
-                     const int32_t *bias, result *out)
+                     const int32_t *bias, element *out)
 {
     for (int32_t n = 0; n < p->batches; n++) {
         for (int32_t c = 0; c < p->in_c; c += LANES) {

@@ -2,7 +2,7 @@
 /* tosac_depthwise_s16.c -- DEPTHWISE_CONV2D of int16 whose sums fit 32 bits: tosac_depthwise.h. */
 #include "tosac_simd.h"
 
-typedef int16_t element, result;
+typedef int16_t element;
 #define HAS_PAIRS (TOSAC_ISA == TOSAC_ISA_DSP)
 
 /* ---- a few channels: their elements, sums, and what does not change from pixel to pixel ---- */

@@ -268,8 +268,6 @@ void tosac_conv2d_s8_s32(const tosac_window *p, const int8_t *x, const int8_t *w
                          const int32_t *bias, int32_t *out, int8_t *columns);
 void tosac_depthwise_s8(const tosac_window *p, const int8_t *x, const int8_t *w,
                         const int32_t *bias, int8_t *out);
-void tosac_depthwise_s8_s16(const tosac_window *p, const int8_t *x, const int8_t *w,
-                            const int32_t *bias, int16_t *out);
 /* Weights of 2 to 7 bits: each row of them, or of a depthwise convolution all, from a whole byte on,
  * the lowest bits first; a byte after the last.  `rows` are unpacked at a time. */
 typedef struct tosac_packed {
