@@ -71,7 +71,7 @@ static tc_status price(void *who, const tc_module *typed, const char *const *nam
 {
     const tc_graph *g = ti_main(typed);
     (void)who;
-    *all = (tc_bytes_cycles){0, 0};
+    *all = (tc_bytes_cycles){0, 0, 0};
     memset(layer, 0, n * sizeof *layer);
     for (size_t k = 0; k < g->n_node; k++) {
         if (g->node[k]->op != TC_OP_conv)
@@ -82,7 +82,7 @@ static tc_status price(void *who, const tc_module *typed, const char *const *nam
             bytes += (1 + log2(1 + fabs((double)((const int8_t *)w.data)[i]))) / 8;
         for (size_t i = 0; i < n; i++)
             if (ti_text_eq(g->node[k]->loc->node, name[i]))
-                layer[i] = (tc_bytes_cycles){bytes, bytes};
+                layer[i] = (tc_bytes_cycles){bytes, bytes, 0};
         all->bytes += bytes;
         all->cycles += bytes;
     }
@@ -229,7 +229,7 @@ static tc_status price_packed(void *who, const tc_module *typed, const char *con
 {
     const tc_graph *g = ti_main(typed);
     (void)who;
-    *all = (tc_bytes_cycles){0, 1};
+    *all = (tc_bytes_cycles){0, 1, 0};
     memset(layer, 0, n * sizeof *layer);
     for (size_t k = 0; k < g->n_node; k++) {
         if (g->node[k]->op != TC_OP_conv)
