@@ -10,8 +10,8 @@ _tosac()
     fi
     case ${COMP_WORDS[1]} in
     compile)
-        options='--target -t --board --output -o --emit --input -i --locations --etrecord --report --certificate --dump-dir --calib --preprocess --quant -q --cpu --float --rate --goal --labels --keep-odd-samples --reset --system --optimise --max-scratch --share-weights --marks --kernels --shaders --image --strict --check --no-execute --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--output|-o|--emit|--input|-i|--etrecord|--report|--certificate|--dump-dir|--calib|--preprocess|--quant|-q|--cpu|--float|--rate|--goal|--labels|--system|--optimise|--max-scratch|--marks|--kernels|--shaders|--image|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --output -o --emit --input -i --locations --etrecord --report --certificate --dump-dir --calib --preprocess --quant -q --cpu --float --rate --goal --labels --keep-odd-samples --reset --system --optimise --max-scratch --share-weights --marks --kernels --shaders --image --strict --firmware --strict-fit --check --no-execute --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--output|-o|--emit|--input|-i|--etrecord|--report|--certificate|--dump-dir|--calib|--preprocess|--quant|-q|--cpu|--float|--rate|--goal|--labels|--system|--optimise|--max-scratch|--marks|--kernels|--shaders|--image|--firmware|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     quantize)
         options='--calib --preprocess --merge --quant -q --float --rate --target -t --board --output -o --qparams --report --budget --observe-only --keep-odd-samples --all-samples --reset --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
@@ -78,7 +78,7 @@ _tosac()
         valued='|--target|-t|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     emulate)
-        options='--target -t --report --verify --clock --qemu --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        options='--target -t --report --verify --cache --clock --qemu --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
         valued='|--target|-t|--clock|--qemu|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     calibrate-board)
