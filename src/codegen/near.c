@@ -127,17 +127,27 @@ void ti_hw_near(tc_hw *hw)
 {
     if (!ti_hw_stages(hw) || !hw->n_op || hw->options->size)
         return;
-    size_t n = 0, all = hw->n_op;
-    tc_hw_op *list = tc_new_n(hw->arena, tc_hw_op, 3 * all + 1), copy;
-    if (gather(hw, &copy))
-        list[n++] = copy;
-    for (size_t i = 0; i < all; i++) {
+    tc_hw_op *brought = NULL, copy;
+    size_t n = 0, cap = 0, all = hw->n_op, *before = tc_new_n(hw->arena, size_t, all);
+    bool has = gather(hw, &copy);
+    tc_hw_op first = has ? copy : hw->op[0];
+    for (size_t i = 0; i < all; i++)
         for (int k = 0; k < 2; k++)
-            if (bring(hw, i, k, &copy))
-                list[n++] = copy;
-        list[n++] = hw->op[i];
+            if (bring(hw, i, k, &copy)) {
+                tc_grow(hw->arena, brought, n, cap);
+                brought[n++] = copy;
+                before[i]++;
+            }
+    for (size_t k = 0; k < n + has; k++) {
+        tc_grow(hw->arena, hw->op, hw->n_op, hw->cap_op);
+        hw->n_op++;
     }
-    hw->op = list;
-    hw->n_op = n;
-    hw->cap_op = 3 * all + 1;
+    size_t to = hw->n_op;
+    for (size_t i = all; i-- > 0;) { /* from the end, each behind what is brought for it */
+        hw->op[--to] = hw->op[i];
+        for (; before[i]; before[i]--)
+            hw->op[--to] = brought[--n];
+    }
+    if (has)
+        hw->op[0] = first;
 }
