@@ -118,30 +118,41 @@ static tc_status add_core(costing *k, const tc_compiled *t, const tc_map *layers
     return TC_OK;
 }
 
+typedef struct asking {
+    costing *k;
+    const tc_module *typed;
+    const char *const *name;
+    size_t n;
+    tc_bytes_cycles *layer, *all;
+} asking;
+
+static tc_status ask(void *what)
+{
+    asking *a = what;
+    costing *k = a->k;
+    tc_map layers;
+    tc_compiled t;
+    bool taken;
+    memset(a->layer, 0, a->n * sizeof *a->layer);
+    *a->all = (tc_bytes_cycles){INFINITY, INFINITY, INFINITY};
+    ti_map_init(&layers, &k->ctx->arena);
+    for (size_t i = 0; i < a->n; i++)
+        *ti_map_at(&layers, ti_str_of(a->name[i])) = &a->layer[i];
+    TC_TRY(lower(k, a->typed, &t, &taken));
+    if (!taken)
+        return TC_OK;
+    *a->all = (tc_bytes_cycles){0, 0, 0};
+    for (size_t i = 0; i < t.n_region && k->pricer; i++)
+        add_region(k, t.region[i].module, &layers, a->all);
+    return k->pricer ? TC_OK : add_core(k, &t, &layers, a->all);
+}
+
 static tc_status by_layers(void *who, const tc_module *typed, const char *const *name, size_t n,
                            tc_bytes_cycles *layer, tc_bytes_cycles *all)
 {
     costing *k = who;
-    tc_attempt attempt;
-    tc_map layers;
-    tc_compiled t;
-    bool taken;
-    memset(layer, 0, n * sizeof *layer);
-    *all = (tc_bytes_cycles){INFINITY, INFINITY, INFINITY};
-    ti_attempt_begin(k->ctx, &attempt);
-    ti_map_init(&layers, &k->ctx->arena);
-    for (size_t i = 0; i < n; i++)
-        *ti_map_at(&layers, ti_str_of(name[i])) = &layer[i];
-    tc_status status = lower(k, typed, &t, &taken);
-    if (status == TC_OK && taken) {
-        *all = (tc_bytes_cycles){0, 0, 0};
-        for (size_t i = 0; i < t.n_region && k->pricer; i++)
-            add_region(k, t.region[i].module, &layers, all);
-        if (!k->pricer)
-            status = add_core(k, &t, &layers, all);
-    }
-    ti_attempt_end(k->ctx, &attempt);
-    return status;
+    asking a = {k, typed, name, n, layer, all};
+    return ti_attempt_work(k->ctx, ask, &a);
 }
 
 tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
