@@ -75,11 +75,14 @@ static tc_bytes_cycles *part_of(const tc_map *layers, const tc_node *node)
                : NULL;
 }
 
-static void add_region(costing *k, const tc_module *region, const tc_map *layers,
+/* whole: as it will be made, with cascades, whose memory counts. */
+static void add_region(costing *k, const tc_module *region, const tc_map *layers, bool whole,
                        tc_bytes_cycles *all)
 {
     tc_codegen_price price;
-    ti_codegen_price(k->ctx, &k->pricer->options, ti_main(region), &price);
+    tc_codegen_options options = k->pricer->options;
+    options.cascades = options.cascades || whole;
+    ti_codegen_price(k->ctx, &options, ti_main(region), &price);
     if (price.refused) {
         *all = (tc_bytes_cycles){INFINITY, INFINITY, INFINITY};
         return;
@@ -143,7 +146,7 @@ static tc_status ask(void *what)
         return TC_OK;
     *a->all = (tc_bytes_cycles){0, 0, 0};
     for (size_t i = 0; i < t.n_region && k->pricer; i++)
-        add_region(k, t.region[i].module, &layers, a->all);
+        add_region(k, t.region[i].module, &layers, !a->n, a->all);
     return k->pricer ? TC_OK : add_core(k, &t, &layers, a->all);
 }
 

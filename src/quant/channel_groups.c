@@ -214,10 +214,12 @@ static double find_factors(const grouping *p, candidate *c)
     return whole > 0 ? 1 - left : 0;
 }
 
+/* Of the loudest ones, *n of them, those that `only` has a bit for. */
 static void choose(grouping *p, const tc_domains *domains, const double *noise, size_t n_sample,
-                   size_t most, double least, size_t *n)
+                   uint32_t only, double least, size_t *n)
 {
     double all = 0, taken = 0;
+    bool *ranked = tc_new_n(&p->ctx->scratch, bool, p->n);
     for (size_t i = 0; i < p->n; i++) {
         candidate *c = &p->of[i];
         find_ranges(p, c, n_sample);
@@ -226,15 +228,16 @@ static void choose(grouping *p, const tc_domains *domains, const double *noise, 
                                         noise[domains->of[c->curve->out[0]]]);
         all += c->gain;
     }
-    for (*n = 0; *n < most; (*n)++) {
+    for (*n = 0; *n < TC_GROUPED_MOST; (*n)++) {
         candidate *best = NULL;
         for (size_t i = 0; i < p->n; i++)
-            if (!p->of[i].taken && p->of[i].gain > (best ? best->gain : SHARE * all))
+            if (!ranked[i] && p->of[i].gain > (best ? best->gain : SHARE * all))
                 best = &p->of[i];
         if (!best)
             break;
-        best->taken = true;
-        taken += best->gain;
+        ranked[best - p->of] = true;
+        best->taken = only >> *n & 1;
+        taken += best->taken ? best->gain : 0;
     }
     *n = taken < least ? 0 : *n;
 }
@@ -360,8 +363,8 @@ static void forget_names(const grouping *p, tc_graph *g)
 }
 
 tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                                  const tc_domains *domains, size_t most, double least,
-                                  size_t *n)
+                                  const tc_domains *domains, double **noise, uint32_t only,
+                                  double least, size_t *n)
 {
     static tc_rewriter *const rewriters[] = {change};
     tc_graph *g = ti_main(module), was = *g;
@@ -369,8 +372,8 @@ tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant
     grouping p = {.ctx = ctx, .g = &was, .of = tc_new_n(a, candidate, g->n_node),
                   .reader = tc_new_n(a, const tc_node *, g->n_val),
                   .sorted = tc_new_n(a, int32_t, g->n_val)};
-    bool *only = tc_new_n(a, bool, domains->n);
-    double *noise = tc_new_n(a, double, domains->n);
+    bool *watched = tc_new_n(a, bool, domains->n);
+    double *known = *noise ? *noise : tc_new_n(a, double, domains->n);
     tc_samples samples;
     *n = 0;
     tc_mark mark = ti_arena_mark(&ctx->scratch);
@@ -381,13 +384,16 @@ tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant
             p.reader[g->node[k]->in[i]] = g->node[k];
     find_candidates(&p, domains);
     for (size_t i = 0; i < p.n; i++)
-        only[domains->of[p.of[i].layer->out[0]]] = only[domains->of[p.of[i].curve->out[0]]] = true;
+        watched[domains->of[p.of[i].layer->out[0]]] = watched[domains->of[p.of[i].curve->out[0]]] = true;
     tc_status status = TC_OK;
-    if (p.n && (status = ti_quant_noise(ctx, module, request, domains, only, noise)) == TC_OK &&
+    if (p.n && !*noise)
+        status = ti_quant_noise(ctx, module, request, domains, watched, known);
+    *noise = known;
+    if (p.n && status == TC_OK &&
         (status = ti_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples)) == TC_OK) {
         status = look_at(&p, g, &samples);
         if (status == TC_OK)
-            choose(&p, domains, noise, samples.n, most, least, n);
+            choose(&p, domains, known, samples.n, only, least, n);
         ti_chosen_end(&samples);
     }
     follow(&p);

@@ -5,12 +5,15 @@
 
 #include "quantizer.h"
 
-/* Of the layers whose results alone make the most noise, at most `most` become several, if that
- * removes `least` of it (error over squares of the outputs); the float program gives what it gave.
- * module: the real program that the domains are of.  *n: so many layers. */
+enum { TC_GROUPED_MOST = 4 };
+
+/* Of the layers whose results alone make the most noise, *n of them, those that `only` has a bit for,
+ * from the loudest on, become several, if that removes `least` of it (error over squares of the
+ * outputs; else *n is 0); the float program gives what it gave.  module: the real program that the
+ * domains are of.  *noise: by domain, what each makes alone; NULL: it is measured, and kept. */
 TC_MUST_USE tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module,
                                               const tc_quant_request *request,
-                                              const tc_domains *domains, size_t most, double least,
-                                              size_t *n);
+                                              const tc_domains *domains, double **noise,
+                                              uint32_t only, double least, size_t *n);
 
 #endif

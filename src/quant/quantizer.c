@@ -368,29 +368,48 @@ static tc_status price_of(const tc_quant_request *request, const tc_module *type
     return request->cost.layers(request->cost.who, typed, NULL, 0, &none, out);
 }
 
-/* With the loudest layers' channels in groups, of as many layers as cost little time and memory. */
+/* The program with channels of such layers in groups; *n 0: there are none.  *fits: it takes little more
+ * time and memory. */
+static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
+                            const tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
+                            attempt *out, size_t *n, bool *fits)
+{
+    static const double MORE = 1.03;
+    tc_bytes_cycles price;
+    *fits = false;
+    *out = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
+    TC_TRY(ti_quant_group_channels(ctx, out->typed, request, &a->domains, alone, only, least, n));
+    if (!*n)
+        return TC_OK;
+    TC_TRY(prepare_silently(ctx, request, out));
+    TC_TRY(price_of(request, out->typed, &price));
+    *fits = price.cycles <= as_is->cycles * MORE && price.memory <= as_is->memory * MORE;
+    return TC_OK;
+}
+
+/* With the loudest layers' channels in groups: all of them, or one after another those that fit. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    enum { LAYERS = 4 };
-    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */, MORE = 1.03;
+    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */;
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    tc_bytes_cycles as_is, price;
-    double noise;
+    tc_bytes_cycles as_is;
+    attempt grouped, more;
+    double noise, *alone = NULL;
+    size_t n, same;
+    bool fits, more_fit;
+    uint32_t kept = 0;
     TC_TRY(noise_of(ctx, request, a, &noise));
     TC_TRY(price_of(request, a->typed, &as_is));
-    for (size_t n = LAYERS; n > 0; n /= 2) {
-        attempt grouped = {.typed = ti_module_copy(a->real), .masks = a->masks};
-        TC_TRY(ti_quant_group_channels(ctx, grouped.typed, request, &a->domains, n,
-                                       LESS * noise, &n));
-        if (!n)
-            return TC_OK;
-        TC_TRY(prepare_silently(ctx, request, &grouped));
-        TC_TRY(price_of(request, grouped.typed, &price));
-        if (price.cycles <= as_is.cycles * MORE && price.memory <= as_is.memory * MORE)
-            return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
+    TC_TRY(try_groups(ctx, request, a, &as_is, &alone, UINT32_MAX, LESS * noise, &grouped, &n, &fits));
+    for (size_t i = 0; i < n && n > 1 && !fits; i++) {
+        TC_TRY(try_groups(ctx, request, a, &as_is, &alone, kept | 1u << i, 0, &more, &same, &more_fit));
+        if (!more_fit)
+            continue;
+        kept |= 1u << i;
+        grouped = more;
     }
-    return TC_OK;
+    return fits || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)

@@ -417,7 +417,8 @@ typedef struct tc_bytes_cycles {
 typedef struct tc_quant_cost {
     tc_status (*of)(void *who, const tc_module *typed, double *cycles);
     /* The same with bytes of constants, and of both the part of each of n layers, by the names of
-     * their nodes.  NULL: weights are as large whatever their codes, or that is not known. */
+     * their nodes; n of 0: of the whole as it will be made, with its memory.  NULL: weights are as
+     * large whatever their codes, or that is not known. */
     tc_status (*layers)(void *who, const tc_module *typed, const char *const *name, size_t n,
                         tc_bytes_cycles *layer, tc_bytes_cycles *all);
     void *who;
