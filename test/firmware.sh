@@ -52,9 +52,12 @@ printf '%s\n' '#include "../../../../test/ethosu/ethosu_driver.h"' 'struct ethos
     'int ethosu_init(struct ethosu_driver *drv, void *const base_address, const void *fast_memory, const size_t fast_memory_size,' \
     '    uint32_t secure_enable, uint32_t privilege_enable);' 'void ethosu_irq_handler(struct ethosu_driver *drv);' >driver/include/ethosu_driver.h
 cat >driver/driver.c <<'D'
+#include <stdio.h>
+#include <stdlib.h>
 #include "ethosu_driver.h"
 int ethosu_init(struct ethosu_driver *d, void *const base, const void *fast, const size_t n, uint32_t s, uint32_t p)
-{ (void)fast; (void)n; (void)s; (void)p; d->refuses = 1; return (uintptr_t)base != 0x58102000u; }
+{ void *semaphore = malloc(16); fprintf(stderr, "a driver's message %d\n", semaphore != 0);
+  (void)fast; (void)n; (void)s; (void)p; d->refuses = 1; return (uintptr_t)base != 0x58102000u; }
 void ethosu_irq_handler(struct ethosu_driver *d) { (void)d; }
 struct ethosu_driver *ethosu_reserve_driver(void) { return 0; }
 void ethosu_release_driver(struct ethosu_driver *d) { (void)d; }
@@ -69,6 +72,8 @@ npu() {
 }
 check "with an Ethos-U it links" npu
 exit_code() { qemu-system-arm -M mps3-an547 -display none -monitor none -serial null -semihosting-config enable=on,target=native -kernel build/firmware.elf; [ $? = 3 ]; }
+messages() { { exit_code || return 1; } 2>&1 | tee /dev/stderr | grep -qx "a driver's message 1"; }
 check "the driver's refusal ends it; streams lie in DDR" timeout 60 bash -c "$(declare -f exit_code); exit_code"
+check "the driver's messages are printed, and it has a heap" timeout 60 bash -c "$(declare -f exit_code messages); messages"
 echo "$good passed, $bad failed"
 [ $bad = 0 ]

@@ -35,18 +35,6 @@ void npu_interrupt(void)
         ethosu_irq_handler(&npu);
 }
 
-/* What malloc() takes from: Arm's driver makes its semaphores by it. */
-void *_sbrk(int bytes);
-void *_sbrk(int bytes)
-{
-    static __attribute__((aligned(8))) uint8_t heap[1024];
-    static int used;
-    if (bytes < 0 || bytes > (int)sizeof heap - used)
-        return (void *)-1;
-    used += bytes;
-    return heap + used - bytes;
-}
-
 #if NETWORK_NPU_FAST_BYTES
 static __attribute__((section(".bss.sram"), aligned(32))) uint8_t fast[NETWORK_NPU_FAST_BYTES];
 #else
