@@ -92,8 +92,8 @@ static bool gather(tc_hw *hw, tc_hw_op *copy)
             int64_t at = is_constant_operand(hw, &hw->op[i], v) ? place_of(hw, v, &g) : -1;
             if (at < 0)
                 continue;
-            v->root = copy->ofm.root;
-            v->at += at / NUMBER;
+            v->root = copy->ofm.root; /* moves on U55 see halves of numbers */
+            v->at += at / (k ? hw->op[i].op.ifm2 : hw->op[i].op.ifm).bytes;
         }
     return true;
 }
