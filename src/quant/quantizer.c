@@ -369,9 +369,9 @@ static tc_status price_of(const tc_quant_request *request, const tc_module *type
 }
 
 /* The program with channels of such layers in groups; *n 0: there are none.  *fits: it takes little more
- * time and memory. */
+ * time and memory, than as it is, which is priced once. */
 static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                            const tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
+                            tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
                             attempt *out, size_t *n, bool *fits)
 {
     static const double MORE = 1.03;
@@ -381,6 +381,8 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
     TC_TRY(ti_quant_group_channels(ctx, out->typed, request, &a->domains, alone, only, least, n));
     if (!*n)
         return TC_OK;
+    if (!(as_is->cycles > 0))
+        TC_TRY(price_of(request, a->typed, as_is));
     TC_TRY(prepare_silently(ctx, request, out));
     TC_TRY(price_of(request, out->typed, &price));
     *fits = price.cycles <= as_is->cycles * MORE && price.memory <= as_is->memory * MORE;
@@ -393,14 +395,13 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */;
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    tc_bytes_cycles as_is;
+    tc_bytes_cycles as_is = {0};
     attempt grouped, more;
     double noise, *alone = NULL;
     size_t n, same;
     bool fits, more_fit;
     uint32_t kept = 0;
     TC_TRY(noise_of(ctx, request, a, &noise));
-    TC_TRY(price_of(request, a->typed, &as_is));
     TC_TRY(try_groups(ctx, request, a, &as_is, &alone, UINT32_MAX, LESS * noise, &grouped, &n, &fits));
     for (size_t i = 0; i < n && n > 1 && !fits; i++) {
         TC_TRY(try_groups(ctx, request, a, &as_is, &alone, kept | 1u << i, 0, &more, &same, &more_fit));
