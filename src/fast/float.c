@@ -413,7 +413,7 @@ static void make_sweeps(tc_arena *arena, tc_product *p, const window *w, int64_t
 static bool is_depthwise(const window *w, const tc_matrix *b)
 {
     return !w->transposed && b->groups > 1 && b->in == 1 && b->n == 1 && w->kernel[0] == 1 &&
-           w->in[0] == 1 && w->before[0] == 0 && b->taps <= TC_GEMM_DEPTH;
+           w->in[0] == 1 && w->out[0] == 1 && w->before[0] == 0 && b->taps <= TC_GEMM_DEPTH;
 }
 
 static void make_depthwise(tc_ctx *ctx, tc_product *p, const window *w, tc_tensor *bias)
