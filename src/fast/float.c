@@ -16,7 +16,6 @@ enum {
     MOST_ROWS = 512,       /* at once */
     CACHED = 1 << 16,      /* floats of rows that stay in cache */
     MOST_COLUMNS = 1 << 17, /* floats of b that are packed at once during a run */
-    SHORT = 16,            /* terms next to each other: shorter ones are copied together */
 };
 
 /* Rows with the same terms: row (i, j, k) is at x_at + i * x[0] + j * x[1] + k * x[2], its result
@@ -25,10 +24,8 @@ typedef struct sweep {
     int64_t count[3], x[3], y[3], x_at, y_at;
     tc_piece *piece; /* of all blocks */
     int *first;      /* by block, and the end */
-    tc_piece *copied; /* not NULL: what a row is copied from, and the pieces are of the copy */
-    int n_copied;
-    int64_t step; /* from term to term of what is copied */
-    bool close;   /* results follow each other */
+    int64_t step;    /* from term to term; not 1: the pieces are of a copy of the row */
+    bool close;      /* results follow each other */
 } sweep;
 
 struct tc_product {
@@ -179,7 +176,7 @@ static room room_of(const tc_product *p, void *scratch)
 {
     room r = {.bytes = 0};
     size_t rows = (size_t)p->rows, f = sizeof(float);
-    bool copies = p->n_sweep && p->sweep[0].copied;
+    bool copies = p->n_sweep && p->sweep[0].step != 1;
     r.row = cut(scratch, &r.bytes, rows * sizeof *r.row);
     r.to = cut(scratch, &r.bytes, rows * sizeof *r.to);
     r.copy = cut(scratch, &r.bytes, copies ? rows * (size_t)p->depth * f : 0);
@@ -193,21 +190,6 @@ static room room_of(const tc_product *p, void *scratch)
 size_t ti_product_scratch(const tc_product *p)
 {
     return room_of(p, NULL).bytes;
-}
-
-static void copy_row(const sweep *s, const float *from, float *to)
-{
-    for (int i = 0; i < s->n_copied; i++) {
-        const tc_piece *e = &s->copied[i];
-        const float *x = from + e->offset;
-        float *y = to + e->k;
-        if (s->step == 1)
-            for (int64_t k = 0; k < e->length; k++)
-                y[k] = x[k];
-        else
-            for (int64_t k = 0; k < e->length; k++)
-                y[k] = x[k * s->step];
-    }
 }
 
 /* Where rows [first, first + n) and their results are. */
@@ -234,9 +216,11 @@ static void multiply(const tc_product *p, const sweep *s, const room *r, int64_t
     for (int64_t i = 0; i < m; i += p->rows) {
         tc_panel t = {.rows = ti_min_i64(p->rows, m - i), .row = r->row, .to = r->to};
         point(s, i, t.rows, x, y, r);
-        for (int64_t e = 0; s->copied && e < t.rows; e++) {
-            copy_row(s, r->row[e], r->copy + e * p->depth);
-            r->row[e] = r->copy + e * p->depth;
+        for (int64_t e = 0; s->step != 1 && e < t.rows; e++) {
+            float *copy = r->copy + e * p->depth;
+            for (int64_t k = 0; k < p->depth; k++)
+                copy[k] = r->row[e][k * s->step];
+            r->row[e] = copy;
         }
         for (int64_t q = 0, block = 0; q < p->depth || !q; q += TC_GEMM_DEPTH, block++) {
             int64_t deep = ti_min_i64(TC_GEMM_DEPTH, p->depth - q);
@@ -296,16 +280,6 @@ static int64_t joined_runs(tc_piece *run, int64_t n)
     return kept;
 }
 
-/* The sweep copies its rows first: from these runs, one term every `step`. */
-static void make_copied(tc_arena *arena, sweep *s, const tc_piece *run, int64_t n_run,
-                        int64_t depth, int64_t step)
-{
-    s->copied = ti_arena_copy(arena, run, (size_t)n_run * sizeof *run);
-    s->n_copied = (int)n_run;
-    s->step = step;
-    make_pieces(arena, s, &(tc_piece){0, depth, 0}, 1, depth);
-}
-
 /* The rest of a product whose b, depth and sweeps are there. */
 static tc_product *finish(tc_ctx *ctx, tc_product made, const float *b_data, tc_tensor bias,
                           const tc_then *then, int n_then)
@@ -317,8 +291,8 @@ static tc_product *finish(tc_ctx *ctx, tc_product made, const float *b_data, tc_
     p->n_then = n_then;
     if (n_then)
         memcpy(p->then, then, (size_t)n_then * sizeof *then);
-    int64_t deep = ti_max_i64(1, p->n_sweep && p->sweep[0].copied ? p->depth
-                                                                  : ti_min_i64(p->depth, TC_GEMM_DEPTH));
+    bool copies = p->n_sweep && p->sweep[0].step != 1;
+    int64_t deep = ti_max_i64(1, copies ? p->depth : ti_min_i64(p->depth, TC_GEMM_DEPTH));
     p->rows = ti_min_i64(MOST_ROWS, ti_max_i64(CACHED / deep, 2 * p->level->tall[2]));
     p->rows = ti_min_i64(p->rows / p->level->tall[2] * p->level->tall[2], p->m);
     p->b_data = b_data;
@@ -415,10 +389,7 @@ static void make_sweep(tc_arena *arena, const tc_product *p, const window *w, co
             run[n++] = (tc_piece){offset, in, t * in};
     }
     n = joined_runs(run, n);
-    if (!w->transposed && n > 1 && run[0].length < SHORT)
-        make_copied(arena, s, run, n, p->depth, 1);
-    else
-        make_pieces(arena, s, run, n, p->depth);
+    make_pieces(arena, s, run, n, p->depth);
 }
 
 static void make_sweeps(tc_arena *arena, tc_product *p, const window *w, int64_t out_channels)
@@ -442,7 +413,7 @@ static void make_sweeps(tc_arena *arena, tc_product *p, const window *w, int64_t
 static bool is_depthwise(const window *w, const tc_matrix *b)
 {
     return !w->transposed && b->groups > 1 && b->in == 1 && b->n == 1 && w->kernel[0] == 1 &&
-           w->in[0] == 1 && w->before[0] == 0 && b->taps <= TC_GEMM_DEPTH;
+           w->in[0] == 1 && w->out[0] == 1 && w->before[0] == 0 && b->taps <= TC_GEMM_DEPTH;
 }
 
 static void make_depthwise(tc_ctx *ctx, tc_product *p, const window *w, tc_tensor *bias)
@@ -586,7 +557,7 @@ tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     tc_product p = {.level = ti_float_level(), .depth = depth, .n_sweep = 1};
     p.b = (tc_matrix){1, 1, depth, n, 0, 0, b->stride[last - 1], b->stride[last]};
     sweep *s = p.sweep = tc_new(&ctx->arena, sweep);
-    *s = (sweep){.count = {1, 1, m}, .x = {0, 0, a->stride[last - 1]}, .step = 1,
+    *s = (sweep){.count = {1, 1, m}, .x = {0, 0, a->stride[last - 1]}, .step = a->stride[last],
                  .y = {0, 0, y->stride[last - 1]}};
     bool even = y->stride[last] == 1; /* matrices of b follow each other */
     for (int i = last - 2; i >= 0; i--) {
@@ -609,11 +580,7 @@ tc_product *ti_product_matmul(tc_ctx *ctx, const tc_strided *a, const tc_strided
     join_rows(&p, s);
     s->close = s->y[2] == n;
     p.m = s->count[2];
-    const tc_piece whole = {0, depth, 0};
-    if (a->stride[last] != 1)
-        make_copied(&ctx->arena, s, &whole, 1, depth, a->stride[last]);
-    else
-        make_pieces(&ctx->arena, s, &whole, 1, depth);
+    make_pieces(&ctx->arena, s, &(tc_piece){0, depth, 0}, 1, depth);
     return finish(ctx, p, b_data, bias, then, n_then);
 }
 

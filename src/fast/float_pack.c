@@ -3,6 +3,7 @@
 #include "float_pack.h"
 
 #include "../base/map.h"
+#include "../num/turn.h"
 #include "float.h"
 
 size_t ti_packed_bytes(const tc_float_level *level, const tc_matrix *b)
@@ -11,36 +12,15 @@ size_t ti_packed_bytes(const tc_float_level *level, const tc_matrix *b)
            sizeof(float);
 }
 
-typedef float four __attribute__((vector_size(16)));
-
-/* Four rows of four, turned: to[q * wide + i] = from[i * column + q]. */
-static inline void turn(const float *from, int64_t column, float *to, int64_t wide)
-{
-    four a, b, c, d;
-    memcpy(&a, from, sizeof a);
-    memcpy(&b, from + column, sizeof b);
-    memcpy(&c, from + 2 * column, sizeof c);
-    memcpy(&d, from + 3 * column, sizeof d);
-    four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    four e = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), f = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    four g = __builtin_shufflevector(ab, cd, 0, 1, 4, 5), h = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    memcpy(to, &e, sizeof e);
-    memcpy(to + wide, &f, sizeof f);
-    memcpy(to + 2 * wide, &g, sizeof g);
-    memcpy(to + 3 * wide, &h, sizeof h);
-}
-
 /* out[q * wide + i] = from[i * column + q], columns that follow each other being far apart. */
 static void pack_turned(const float *from, int64_t column, int64_t rows, int64_t have, int64_t wide,
                         float *out)
 {
-    int64_t i = 0;
+    int64_t i = 0, bytes = sizeof *out;
     for (; i + 4 <= have; i += 4, from += 4 * column) {
         int64_t q = 0;
         for (; q + 4 <= rows; q += 4)
-            turn(from + q, column, out + q * wide + i, wide);
+            ti_turn4(out + q * wide + i, wide * bytes, from + q, column * bytes, 4, 4);
         for (; q < rows; q++)
             for (int64_t e = 0; e < 4; e++)
                 out[q * wide + i + e] = from[e * column + q];

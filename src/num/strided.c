@@ -3,6 +3,8 @@
  * blocks where source and destination run along different axes, single elements otherwise. */
 #include "strided.h"
 
+#include "turn.h"
+
 enum { TILE = 16 }; /* elements on a side: both sides of a block stay in the first cache */
 
 void ti_steps(const tc_type *type, int64_t step[TC_MAX_RANK])
@@ -46,13 +48,53 @@ LOOPS(4)
 LOOPS(8)
 LOOPS(16)
 
+/* Strips of a block of four-byte elements, k rows or k columns, as far as squares go. */
+#define STRIPS(k)                                                                                  \
+    static void rows##k(char *to, const char *from, const tc_axis *row, const tc_axis *column)     \
+    {                                                                                              \
+        for (int64_t c = 0; c + 4 <= column->n; c += 4)                                            \
+            ti_turn4(to + c * column->to, column->to, from + c * 4, row->from, k, 4);              \
+    }                                                                                              \
+    static void columns##k(char *to, const char *from, const tc_axis *row, const tc_axis *column)  \
+    {                                                                                              \
+        for (int64_t r = 0; r + 4 <= row->n; r += 4)                                               \
+            ti_turn4(to + r * 4, column->to, from + r * row->from, row->from, 4, k);               \
+    }
+STRIPS(1)
+STRIPS(2)
+STRIPS(3)
+
+/* A block of four-byte elements, square by square in registers. */
+static void turned4(char *to, const char *from, const tc_axis *row, const tc_axis *column)
+{
+    typedef void strip(char *, const char *, const tc_axis *, const tc_axis *);
+    static strip *const last_rows[] = {NULL, rows1, rows2, rows3},
+                 *const last_columns[] = {NULL, columns1, columns2, columns3};
+    if (row->to != 4 || column->from != 4) {
+        block4(to, from, row, column);
+        return;
+    }
+    int64_t r = row->n % 4, c = column->n % 4, rows = row->n - r, columns = column->n - c;
+    for (int64_t i = 0; i < rows; i += TILE)
+        for (int64_t j = 0; j < columns; j += 4)
+            for (int64_t k = i; k < i + TILE && k < rows; k += 4)
+                ti_turn4(to + j * column->to + k * 4, column->to, from + j * 4 + k * row->from,
+                         row->from, 4, 4);
+    if (r)
+        last_rows[r](to + rows * 4, from + rows * row->from, row, column);
+    if (c)
+        last_columns[c](to + columns * column->to, from + columns * 4, row, column);
+    for (int64_t j = columns; j < column->n; j++)
+        line4(to + j * column->to + rows * 4, from + j * 4 + rows * row->from, r, 4, row->from);
+}
+
 static const struct {
     size_t bytes;
     void (*line)(char *, const char *, int64_t, int64_t, int64_t);
     void (*block)(char *, const char *, const tc_axis *, const tc_axis *);
 } loops[] = {{1, line1, block1},
              {2, line2, block2},
-             {4, line4, block4},
+             {4, line4, turned4},
              {8, line8, block8},
              {16, line16, block16}};
 

@@ -32,7 +32,7 @@ static void test_walk(void)
     static char from[1 << 16], to[1 << 16], plain[1 << 16];
     for (size_t i = 0; i < sizeof from; i++)
         from[i] = (char)dice(256);
-    int good = 0, runs = 400;
+    int good = 0, runs = 2000;
     for (int run = 0; run < runs; run++) {
         size_t bytes = (size_t)1 << dice(4);
         int n = (int)dice(5);
