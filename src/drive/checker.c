@@ -505,6 +505,13 @@ const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena
     for (size_t i = 0; i < g->n_in; i++) {
         const tc_type *type = ti_type_of(g, g->in[i]);
         taken[i] = in[i];
+        bool whole = ti_is_int(type->dtype) && ti_is_int(in[i].type->dtype) && !type->quant;
+        if (whole && !in[i].type->quant && type->dtype != in[i].type->dtype) {
+            taken[i] = ti_tensor_new(arena, type);
+            for (int64_t k = 0; k < tc_type_count(type); k++)
+                ti_store_i64(taken[i], k, ti_load_i64(in[i], k));
+            continue;
+        }
         if (!type->quant || in[i].type->quant || !ti_is_float(in[i].type->dtype))
             continue;
         taken[i] = ti_tensor_new(arena, type);

@@ -53,7 +53,8 @@ bool ti_check_kept(tc_numbers numbers, bool rounds, tc_tensor before, tc_tensor 
 int64_t ti_check_count(tc_tensor t);
 double ti_check_real(tc_tensor t, int64_t i);
 
-/* A sample as the program takes it: real values become codes where an input holds codes. */
+/* A sample as the program takes it: real values become codes where an input holds codes,
+ * integers those of its width. */
 const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena *arena);
 
 /* The elements of a value in the last run of sample k. */

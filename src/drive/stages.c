@@ -9,6 +9,7 @@
 #include "../cortexm/kernel_calls.h"
 #include "../executorch/cpu_select.h"
 #include "../read/softmax_codes.h"
+#include "../tflm/tflm_select.h"
 
 #define STAGE(name, ...)                                                                           \
     tc_status ti_stage_##name(tc_ctx *ctx, tc_module *module, const tc_job *job);
@@ -45,6 +46,12 @@ tc_status ti_stage_round_to_blocks(tc_ctx *ctx, tc_module *module, const tc_job 
 tc_status ti_stage_narrow_integers(tc_ctx *ctx, tc_module *module, const tc_job *job)
 {
     return ti_lower_narrow(ctx, module, job->target);
+}
+
+tc_status ti_stage_narrow_inputs(tc_ctx *ctx, tc_module *module, const tc_job *job)
+{
+    (void)job;
+    return ti_tflm_narrow_inputs(ctx, module) ? ti_lower_narrow(ctx, module, NULL) : TC_OK;
 }
 
 typedef struct asked {

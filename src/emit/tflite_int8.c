@@ -489,6 +489,21 @@ static const char *put_cat(tc_tf8 *e, const tc_node *node)
     return NULL;
 }
 
+/* Rows of a table of codes. */
+static const char *put_rows(tc_tf8 *e, const tc_node *node)
+{
+    enum { MOST_AXES = 4 };
+    const tc_type *index = type_of(e, node->in[1]);
+    if (index->dtype != TC_i32)
+        return "its indices have not 32 bits";
+    if (type_of(e, node->out[0])->rank > MOST_AXES)
+        return "its result has more than 4 axes";
+    int64_t in[2] = {ti_tf8_plain(e, node->in[0]), ti_tf8_plain(e, node->in[1])};
+    tc_tfw_op *op = ti_tf8_op(e, TC_TFLM_GATHER, 2, in, 2, ti_tfw_tensor(&e->w, node->out[0]));
+    ti_tf8_set(op, 0, 'i', node->op == TC_OP_embedding ? 0 : (double)((const tc_attr_axis *)node->attr)->axis);
+    return NULL;
+}
+
 /* Floats to codes, codes to floats, codes to others. */
 static const char *put_rescale(tc_tf8 *e, const tc_node *node)
 {
@@ -538,6 +553,7 @@ static putter *const put[TC_OP_COUNT] = {
     [TC_OP_adaptive_avg_pool] = put_global, [TC_OP_mean] = put_mean_of,
     [TC_OP_reshape] = put_moved,        [TC_OP_permute] = put_moved,
     [TC_OP_cat] = put_cat,              [TC_OP_rescale] = put_rescale,
+    [TC_OP_embedding] = put_rows,       [TC_OP_index_select] = put_rows,
 };
 
 /* Whether the operator computes on codes alone, as most do, or only moves what it is given. */

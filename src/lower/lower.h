@@ -99,7 +99,7 @@ bool ti_lower_can(tc_lower_asker *asker, const tc_node *node, const char **why);
 void ti_lower_sub(tc_build *lw, const tc_graph *from, tc_graph *to);
 
 /* layout/narrow_integers.c: i64 becomes i32 around the nodes of the program that the target takes,
- * with casts outside. */
+ * with casts outside; no target: around all that have such a form. */
 TC_MUST_USE tc_status ti_lower_narrow(tc_ctx *ctx, tc_module *module, const tc_target *target);
 
 /* older/: TOSA 1.1 in the operators and types of 1.0 that the target has. */

@@ -11,6 +11,7 @@
 #include "../drive/made_by.h"
 #include "../emit/tflite_int8.h"
 #include "../ir/verify.h"
+#include "../num/load.h"
 #include "../quant/quantizer.h"
 #include "../read/read.h"
 #include "../run/eval.h"
@@ -209,6 +210,28 @@ static tc_status check_written(tc_ctx *ctx, const tc_compiled *c, const tc_tflit
     return status;
 }
 
+/* Of the data: what the file's narrower integers hold; invented samples are made to fit. */
+static tc_status check_fits(tc_ctx *ctx, const tc_compiled *c, const tc_graph *g)
+{
+    for (size_t k = 0; k < c->given.n; k++)
+        for (size_t i = 0; i < g->n_in; i++) {
+            const tc_type *type = ti_type_of(g, g->in[i]);
+            tc_tensor t = c->given.sample[k][i];
+            bool narrower = type->dtype == TC_i32 && !type->quant && t.type->dtype == TC_i64;
+            for (int64_t e = 0; narrower && e < tc_type_count(t.type); e++) {
+                int64_t x = ti_load_i64(t, e);
+                if (x >= INT32_MIN && x <= INT32_MAX)
+                    continue;
+                if (!c->given.invented)
+                    return ti_error(ctx, NULL, TC_E_DATA,
+                                    "sample %zu: element %" PRId64 " of input %zu (%" PRId64
+                                    ") does not fit i32, which that input is in a .tflite", k, e, i, x);
+                ti_store_i64(t, e, x < 0 ? INT32_MIN : INT32_MAX);
+            }
+        }
+    return TC_OK;
+}
+
 static bool is_core(const tc_compiled *c)
 {
     return c->target.machine->packing == TC_PACKED_C && !c->target.core;
@@ -230,8 +253,11 @@ static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
 static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
 {
     const tc_module *typed = c->work.typed ? c->work.typed : c->module;
-    if (ti_quant_is_typed(typed))
-        return ti_write_tflite_int8(ctx, ti_module_clone(typed), ti_made_by(ctx, c), out);
+    if (ti_quant_is_typed(typed)) {
+        tc_module *m = ti_module_clone(typed);
+        TC_TRY(ti_road_run(ctx, m, TC_AT_WIDE_INPUTS, TC_AT_NARROW_INPUTS, NULL, NULL));
+        return ti_write_tflite_int8(ctx, m, ti_made_by(ctx, c), out);
+    }
     *out = c->module->origin.source;
     if (out->size && ti_quant_is_lowered(typed))
         return TC_OK;
@@ -297,6 +323,7 @@ tc_status ti_tflite_make(tc_ctx *ctx, tc_compiled *c, tc_tflite *out)
     tc_module *m = ti_program_of(ctx, c);
     TC_TRY(
         ti_road_run(ctx, m, TC_AT_HANDED, TC_AT_BUILTINS, &(tc_job){.target = &c->target}, NULL));
+    TC_TRY(check_fits(ctx, c, ti_main(m)));
     TC_TRY(write_file(ctx, c, m, out));
     return check_written(ctx, c, out);
 }

@@ -228,11 +228,28 @@ static bool is_ready(const tc_graph *g, const tc_node *node)
     return ti_tflm_row_for(g, node) || ti_tflm_is_result_alone(g, node);
 }
 
+/* What stays of i64 has no builtin: the way out is in the model. */
+static void tell_way_out(tc_ctx *ctx, const tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        const tc_type *t = node->n_in ? ti_type_of(g, node->in[0]) : NULL;
+        if (t && t->dtype == TC_i64 && node->op != TC_OP_tflite_op && !is_ready(g, node)) {
+            ti_note(ctx, NULL, "integers of 64 bits: in the model, x.to(torch.int32) before what computes with "
+                               "them; a .pte has kernels for int64");
+            return;
+        }
+    }
+}
+
 tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
 {
     static const tc_cpu_library tflm = {is_ready, own_form,
                                         "builtin operator in TensorFlow Lite Micro", false};
-    TC_TRY(ti_cpu_select(ctx, module, &tflm));
+    tc_status status = ti_cpu_select(ctx, module, &tflm);
+    if (status != TC_OK)
+        tell_way_out(ctx, ti_main(module));
+    TC_TRY(status);
     ti_tflm_narrow_results(ctx, module);
     if (!module->origin.source.size) /* variables of a .tflite start as they do there */
         ti_tflm_start_state(module);

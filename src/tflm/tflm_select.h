@@ -9,6 +9,9 @@
  * `select-cpu-kernels` has it in kernels.  What has no builtin is an error with its line, each. */
 TC_MUST_USE tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module);
 
+/* Inputs of i64 become i32 with a cast each, and a warning; whether there is one. */
+bool ti_tflm_narrow_inputs(tc_ctx *ctx, tc_module *module);
+
 /* An arena for every value of the first graph, whose calls use these blocks; values alive together
  * do not overlap.  Mutable buffers are TFLM's variables, outside of the arena. */
 tc_tflm_plan ti_tflm_plan(tc_ctx *ctx, const tc_graph *g, const tc_tflm_block *block, size_t n);

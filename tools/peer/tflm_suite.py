@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files of `tosac compile -o OUT.tflite` in TensorFlow Lite Micro itself.
 
-    tflm_suite.py TOSAC                     digits in several forms, and files of one operator that stays on the CPU
+    tflm_suite.py TOSAC                     digits in several forms, and tokens of int64, which are int32 in the file
     tflm_suite.py TOSAC run FILE.tflite INPUT.npy...   one file that is written already: what TFLM gives, beside `tosac run`
 
 Of each file: LiteRT's schema reads it, Vela opens it; numbers begin at multiples of 16; every tensor of the arena lies within
@@ -191,6 +191,32 @@ DIGITS = os.path.join(ROOT, "test/fixture/digits")
 CASES = [("whole", "ethos-u55-128", []), ("sums on the CPU", "ethos-u55-128", ["--cpu", "add"]),
          ("sums on the CPU", "ethos-u85-256", ["--cpu", "add"]), ("a layer on the CPU", "ethos-u65-256", ["--cpu", "linear"]),
          ("convolutions on the CPU", "ethos-u55-128", ["--cpu", "conv"]), ("in float", "cpu", [])]
+TOKENS = """graph @main(%0 "tokens": i64[1,6]) {
+  %1 "table" = const [0.1, 0.2, 0.3, -0.4, 0.5, 0.6, -0.7, 0.8, 0.9, 1.0, -1.1, 1.2, -1.3, 1.4, 1.5, 1.6] : f32[8,2]
+  %2 "w" = const [0.5, -1, 0.25, 1, -0.75, 0.1] : f32[3,2]
+  %3 "b" = const [0.1, -0.2, 0.3] : f32[3]
+  %4 = slice %0 axis=1 start=0 end=6 step=1 : i64[1,6]
+  %5 = embedding %1, %4 : f32[1,6,2]
+  %6 = linear %5, %2, %3 : f32[1,6,3]
+  return %6
+}
+"""
+
+
+def tokens(tosac):
+    """A table of rows by number: whether each target's file computes the same in both."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, calib, out = (os.path.join(folder, name) for name in ("tokens.ir", "calib.npy", "tokens.tflite"))
+        data = np.arange(48, dtype=np.int64).reshape(8, 6) % 8
+        np.save(calib, data)
+        with open(model, "w") as f:
+            f.write(TOKENS)
+        for target in ("cpu", "cortex-m4", "ethos-u55-128"):
+            done = subprocess.run([tosac, "compile", model, "-t", target, "-o", out, *(["--calib", calib] if target != "cpu" else [])],
+                                  capture_output=True, text=True)
+            same, said = judge(tosac, out, [data[:1].astype(np.int32)]) if done.returncode == 0 else (False, done.stderr[-300:])
+            print(f"tokens, {target}: {'equal' if same else 'different'}: {said}")
+            yield same
 
 
 def main():
@@ -211,6 +237,8 @@ def main():
             same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])
             print(f"digits, {name}, {target}: {'equal' if same else 'different'}: {said}")
             good, bad = good + same, bad + (not same)
+    for same in tokens(tosac):
+        good, bad = good + same, bad + (not same)
     print(f"TensorFlow Lite Micro: {good} passed, {bad} failed")
     return bad != 0
 

@@ -133,7 +133,8 @@ static void give_types(tc_rewrite *rw, const tc_node *node, tc_graph *g, tc_node
     }
 }
 
-/* A graph of nothing but the node in its 32-bit form: is it sound, and does the target take it? */
+/* A graph of nothing but the node in its 32-bit form: is it sound, and does the target, if there is
+ * one, take it? */
 static bool is_taken(tc_rewrite *rw, const tc_node *node)
 {
     const narrowing *n = rw->user;
@@ -158,8 +159,13 @@ static bool is_taken(tc_rewrite *rw, const tc_node *node)
         if (rw->readers[node->out[i]])
             ti_graph_output(&trial, made->out[i]);
     const char *why;
-    return ti_lower_can(ti_lower_ask(rw->ctx, &trial, n->target), made, &why) &&
-           ti_node_infer(&trial, made) == TC_OK;
+    if (n->target)
+        return ti_lower_can(ti_lower_ask(rw->ctx, &trial, n->target), made, &why) &&
+               ti_node_infer(&trial, made) == TC_OK;
+    tc_hold hold = ti_hold_begin(rw->ctx);
+    bool sound = ti_node_infer(&trial, made) == TC_OK;
+    ti_hold_drop(rw->ctx, hold);
+    return sound;
 }
 
 /* The node on 32-bit operands; its 64-bit results are separate casts. */
