@@ -41,9 +41,9 @@ static void make_real(tc_tf8 *e, int64_t at)
 static int64_t real_like(tc_tf8 *e, int64_t at, int64_t ones)
 {
     const tc_tfw_tensor t = e->w.model.tensor[at];
-    int64_t *dim = ti_arena_copy(&e->w.ctx->arena, t.dim, (size_t)(t.rank + 1) * sizeof *dim);
-    for (int64_t i = 0; i < ones; i++)
-        dim[t.rank - 1 - i] = 1;
+    int64_t *dim = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)t.rank + 1);
+    for (int64_t i = 0; i < t.rank; i++)
+        dim[i] = i < t.rank - ones ? t.dim[i] : 1;
     int64_t new = ti_tf8_like(e, at, t.rank, dim);
     make_real(e, new);
     return new;
