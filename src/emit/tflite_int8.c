@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "../ir/rewrite.h"
+#include "../num/load.h"
 
 enum { NO_ACTIVATION = 0, RELU = 1, RELU_1 = 2, RELU_6 = 3, SAME = 0, VALID = 1 };
 
@@ -24,7 +25,7 @@ tc_tfw_op *ti_tf8_op(tc_tf8 *e, tc_tflm_name name, int version, const int64_t *i
 
 /* ---- what has an int8 form ---- */
 
-static bool is_code(const tc_type *t)
+bool ti_tf8_is_code(const tc_type *t)
 {
     return t->quant && t->quant->axis < 0 &&
            (t->dtype == TC_i8 || (t->dtype == TC_i16 && !t->quant->zero[0]));
@@ -33,12 +34,31 @@ static bool is_code(const tc_type *t)
 /* Results of 16 bits are written with 8: their step is so many times larger. */
 static const double OF_16_BITS = 32767.0 / 127.0;
 
+void ti_tf8_narrow(tc_tf8 *e, int64_t at)
+{
+    tc_tfw_tensor *t = &e->w.model.tensor[at];
+    double scale = t->n_scale ? t->scale[0] * OF_16_BITS : 0;
+    if (t->type != TFL_INT16 || !t->n_scale)
+        return;
+    t->type = TFL_INT8;
+    t->scale = ti_arena_copy(&e->w.ctx->arena, &scale, sizeof scale);
+    if (!t->constant)
+        return;
+    int8_t *code = ti_arena_raw(&e->w.ctx->arena, t->data.size / 2 + 1);
+    for (size_t i = 0; i < t->data.size / 2; i++) {
+        int16_t wide;
+        memcpy(&wide, t->data.data + 2 * i, sizeof wide);
+        code[i] = (int8_t)round(wide / OF_16_BITS);
+    }
+    t->data = (tc_bytes){(const uint8_t *)code, t->data.size / 2};
+}
+
 static double step_of(const tc_type *t)
 {
     return (float)(t->quant->scale[0] * (t->dtype == TC_i16 ? OF_16_BITS : 1));
 }
 
-static double clipped(double v, double step, double zero)
+double ti_tf8_clipped(double v, double step, double zero)
 {
     return fmin(fmax(zero + (isfinite(v) ? round(v / step) : v), INT8_MIN), INT8_MAX);
 }
@@ -54,8 +74,8 @@ static int activation_of(const tc_type *t, double lo, double hi)
                  [RELU_6] = {0, 6}};
     double s = step_of(t), z = (double)t->quant->zero[0];
     for (int i = 0; i < (int)TC_COUNT(range); i++)
-        if (clipped(lo, s, z) == clipped(range[i].lo, s, z) &&
-            clipped(hi, s, z) == clipped(range[i].hi, s, z))
+        if (ti_tf8_clipped(lo, s, z) == ti_tf8_clipped(range[i].lo, s, z) &&
+            ti_tf8_clipped(hi, s, z) == ti_tf8_clipped(range[i].hi, s, z))
             return i;
     return -1;
 }
@@ -76,7 +96,7 @@ static bool is_fused(const tc_tf8 *e, const tc_node *node)
     bool product = node->op == TC_OP_conv || node->op == TC_OP_linear || node->op == TC_OP_add ||
                    node->op == TC_OP_mul || node->op == TC_OP_sub;
     tc_dtype sum = type_of(e, node->out[0])->dtype;
-    return product && (sum == TC_f32 || sum == TC_i32) && e->readers[node->out[0]] == 1;
+    return product && type_of(e, node->in[0])->quant && (sum == TC_f32 || sum == TC_i32) && e->readers[node->out[0]] == 1;
 }
 
 static bool is_move(const tc_node *node)
@@ -112,6 +132,43 @@ static int64_t weights_of(tc_tf8 *e, tc_val v, bool depthwise)
     x.axis = depthwise ? 3 : 0;
     x.data = ti_tf8_reorder(e, v, dim, step);
     return ti_tfw_add_tensor(&e->w, x);
+}
+
+/* The sums' 32-bit codes of a bias: one of real numbers, as a quantized export has it, is made so. */
+static int64_t bias_of(tc_tf8 *e, const tc_node *node)
+{
+    tc_val v = node->n_in > 2 ? node->in[2] : TC_NONE;
+    if (!v || type_of(e, v)->quant)
+        return ti_tfw_tensor(&e->w, v);
+    const tc_quant *x = type_of(e, node->in[0])->quant, *w = type_of(e, node->in[1])->quant;
+    const tc_tensor real = ti_tensor_of(e->w.g, v);
+    int64_t n = tc_type_count(real.type), at = ti_tf8_like(e, ti_tfw_tensor(&e->w, v), real.type->rank, real.type->dim);
+    tc_tfw_tensor *t = &e->w.model.tensor[at];
+    double *scale = tc_new_n(&e->w.ctx->arena, double, (size_t)n + 1);
+    int32_t *code = tc_new_n(&e->w.ctx->arena, int32_t, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        scale[i] = x->scale[0] * w->scale[w->axis < 0 ? 0 : i];
+        code[i] = (int32_t)fmin(fmax(round(ti_load_f64(real, i) / scale[i]), INT32_MIN), INT32_MAX);
+    }
+    t->type = TFL_INT32;
+    t->n_scale = w->axis < 0 ? 1 : (int)n;
+    t->scale = scale;
+    t->zero = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)n + 1);
+    t->constant = true;
+    t->data = (tc_bytes){(const uint8_t *)code, (size_t)n * sizeof *code};
+    return at;
+}
+
+/* Why the operands are not what an int8 product takes; or NULL. */
+static const char *check_product(const tc_tf8 *e, const tc_node *node)
+{
+    const tc_type *w = type_of(e, node->in[1]);
+    tc_val bias = node->n_in > 2 ? node->in[2] : TC_NONE;
+    if (!ti_is_const(e->w.g, node->in[1]) || w->dtype != TC_i8 || !w->quant)
+        return "its weights are no int8 constants";
+    if (bias && !ti_is_const(e->w.g, bias))
+        return "its bias is no constant";
+    return NULL;
 }
 
 typedef struct window {
@@ -170,12 +227,12 @@ static const char *put_conv(tc_tf8 *e, const tc_node *node, tc_val out, int acti
     const tc_type *x = type_of(e, node->in[0]), *w = type_of(e, node->in[1]);
     if (x->rank != 3 && x->rank != 4)
         return "its windows have more than two axes";
-    if (!ti_is_const(e->w.g, node->in[1]) || w->dtype != TC_i8 || !w->quant)
-        return "its weights are no int8 constants";
+    const char *why = check_product(e, node);
+    if (why)
+        return why;
     bool depthwise = a->groups == x->dim[1] && w->dim[1] == 1 && a->groups > 1;
     window win = window_of(x, type_of(e, out), w->dim + 2, a->stride, a->pad, a->dilation);
-    int64_t in[3] = {ti_tf8_last(e, node->in[0]), weights_of(e, node->in[1], depthwise),
-                     node->n_in > 2 && node->in[2] ? ti_tfw_tensor(&e->w, node->in[2]) : -1};
+    int64_t in[3] = {ti_tf8_last(e, node->in[0]), weights_of(e, node->in[1], depthwise), bias_of(e, node)};
     bool same = !is_bare(&win) && is_same(&win);
     if (!same && !is_bare(&win))
         in[0] = padded(e, in[0], &win);
@@ -219,8 +276,9 @@ static int64_t flat_weights(tc_tf8 *e, tc_val v, const tc_type *image)
 static const char *put_linear(tc_tf8 *e, const tc_node *node, tc_val out, int activation)
 {
     const tc_type *x = type_of(e, node->in[0]), *w = type_of(e, node->in[1]);
-    if (!ti_is_const(e->w.g, node->in[1]) || w->dtype != TC_i8 || !w->quant || w->rank != 2)
-        return "its weights are no int8 constants";
+    const char *why = check_product(e, node);
+    if (why || w->rank != 2)
+        return why ? why : "its weights are no matrix";
     tc_val image = flattened(e, node->in[0]);
     int64_t in[3];
     if (image) {
@@ -231,7 +289,7 @@ static const char *put_linear(tc_tf8 *e, const tc_node *node, tc_val out, int ac
         in[0] = ti_tf8_plain(e, node->in[0]);
         in[1] = ti_tfw_tensor(&e->w, node->in[1]);
     }
-    in[2] = node->n_in > 2 && node->in[2] ? ti_tfw_tensor(&e->w, node->in[2]) : -1;
+    in[2] = bias_of(e, node);
     tc_tfw_op *op = ti_tf8_op(e, TC_TFLM_FULLY_CONNECTED, x->rank == 2 ? 4 : 5, in, 3,
                            ti_tfw_tensor(&e->w, out));
     ti_tf8_set(op, 0, 'b', activation);
@@ -272,7 +330,7 @@ static const char *put_product(tc_tf8 *e, const tc_node *node, tc_val out, int a
     for (int i = 0; i < 2; i++)
         if (!type_of(e, node->in[i])->quant)
             return "an operand is real";
-    if (!is_code(type_of(e, out)))
+    if (!ti_tf8_is_code(type_of(e, out)))
         return "its result is no int8";
     return node->op == TC_OP_conv     ? put_conv(e, node, out, activation)
            : node->op == TC_OP_linear ? put_linear(e, node, out, activation)
@@ -280,14 +338,6 @@ static const char *put_product(tc_tf8 *e, const tc_node *node, tc_val out, int a
 }
 
 /* ---- one operand ---- */
-
-/* The result in the layout of the operand. */
-static void like_operand(tc_tf8 *e, const tc_node *node, int64_t *from, int64_t *to)
-{
-    bool last = e->last[node->in[0]] && type_of(e, node->out[0])->rank == type_of(e, node->in[0])->rank;
-    *from = last ? ti_tf8_last(e, node->in[0]) : ti_tf8_plain(e, node->in[0]);
-    *to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
-}
 
 static const char *put_softmax(tc_tf8 *e, const tc_node *node)
 {
@@ -427,12 +477,13 @@ static const char *put_fused(tc_tf8 *e, const tc_node *product, tc_val v, const 
                                        : put_reshape(e, node);
 }
 
+/* RELU_1 and bounds that are no activation: codes of the result, kept between them. */
 static const char *put_alone(tc_tf8 *e, const tc_node *node, int kind)
 {
     int64_t from, to;
-    if (kind == RELU_1 || !is_code(type_of(e, node->in[0])))
-        return "TFLM has no such activation by itself";
-    like_operand(e, node, &from, &to);
+    if (!ti_tf8_is_code(type_of(e, node->in[0])))
+        return "its operand is no int8";
+    ti_tf8_like_operand(e, node, 0, &from, &to);
     ti_tf8_op(e, kind == RELU ? TC_TFLM_RELU : kind == RELU_6 ? TC_TFLM_RELU6 : TC_TFLM_QUANTIZE, 2,
            &from, 1, to);
     return NULL;
@@ -444,28 +495,45 @@ static const char *put_activation(tc_tf8 *e, const tc_node *node)
     const tc_node *product = summed(e, node->in[0]);
     double lo, hi;
     bounds_of(node, &lo, &hi);
-    int kind = is_code(y) ? activation_of(y, lo, hi) : -1;
-    if (kind < 0)
-        return "its bounds are none of RELU, RELU6 and RELU_N1_TO_1";
-    if (!product)
-        return put_alone(e, node, kind);
-    if (ti_def(e->w.g, node->in[0]) == product)
-        return put_product(e, product, node->out[0], kind);
-    const char *why = put_fused(e, product, node->in[0], y, kind);
-    e->w.of[node->out[0]] = e->w.of[node->in[0]];
-    e->last[node->out[0]] = e->last[node->in[0]];
+    if (!ti_tf8_is_code(y))
+        return "its result is no int8";
+    int kind = activation_of(y, lo, hi), done = kind < 0 ? NO_ACTIVATION : kind;
+    bool bounds = kind < 0 || (kind == RELU_1 && !product);
+    const char *why = NULL;
+    if (!product) {
+        why = put_alone(e, node, done);
+    } else if (ti_def(e->w.g, node->in[0]) == product) {
+        why = put_product(e, product, node->out[0], done);
+    } else {
+        why = put_fused(e, product, node->in[0], y, done);
+        e->w.of[node->out[0]] = e->w.of[node->in[0]];
+        e->last[node->out[0]] = e->last[node->in[0]];
+    }
+    if (!why && bounds)
+        ti_tf8_bounds(e, lo, hi);
     return why;
 }
 
-/* An operand with the codes of the result. */
-static int64_t with_codes(tc_tf8 *e, int64_t at, const tc_quant *has, int64_t like)
+/* Operands in groups of as many as TFLM joins at once, until there are no more. */
+static void join(tc_tf8 *e, int64_t *in, size_t n, int64_t axis, int64_t to)
 {
-    const tc_tfw_tensor t = e->w.model.tensor[at], codes = e->w.model.tensor[like];
-    if (has->scale[0] == codes.scale[0] && has->zero[0] == codes.zero[0])
-        return at;
-    int64_t new = ti_tf8_like(e, like, t.rank, t.dim);
-    ti_tf8_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, new);
-    return new;
+    while (n > TC_TFLM_MOST_JOINED) {
+        size_t groups = 0;
+        for (size_t i = 0, some; i < n; i += some) {
+            some = n - i < TC_TFLM_MOST_JOINED ? n - i : TC_TFLM_MOST_JOINED;
+            tc_tfw_tensor t = e->w.model.tensor[in[i]];
+            int64_t dim[TC_MAX_RANK];
+            memcpy(dim, t.dim, (size_t)t.rank * sizeof *dim);
+            for (size_t k = 1; k < some; k++)
+                dim[axis] += e->w.model.tensor[in[i + k]].dim[axis];
+            int64_t part = some > 1 ? ti_tf8_like(e, to, t.rank, dim) : in[i];
+            if (some > 1)
+                join(e, in + i, some, axis, part);
+            in[groups++] = part;
+        }
+        n = groups;
+    }
+    ti_tf8_set(ti_tf8_op(e, TC_TFLM_CONCATENATION, 2, in, n, to), 0, 'i', (double)axis);
 }
 
 static const char *put_cat(tc_tf8 *e, const tc_node *node)
@@ -475,17 +543,15 @@ static const char *put_cat(tc_tf8 *e, const tc_node *node)
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     bool last = y->rank == 4;
     for (int i = 0; i < node->n_in; i++) {
-        if (!is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
+        if (!ti_tf8_is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
             return "an operand is no int8";
         last = last && ti_tf8_is_last(e, node->in[i]);
     }
     int64_t *in = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)node->n_in);
     int64_t to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
     for (int i = 0; i < node->n_in; i++)
-        in[i] = with_codes(e, last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]),
-                           type_of(e, node->in[i])->quant, to);
-    ti_tf8_set(ti_tf8_op(e, TC_TFLM_CONCATENATION, 2, in, (size_t)node->n_in, to), 0, 'i',
-               (double)(last ? where[axis] : axis));
+        in[i] = ti_tf8_with_codes(e, last ? ti_tf8_last(e, node->in[i]) : ti_tf8_plain(e, node->in[i]), to);
+    join(e, in, (size_t)node->n_in, last ? where[axis] : axis, to);
     return NULL;
 }
 
@@ -509,9 +575,9 @@ static const char *put_rescale(tc_tf8 *e, const tc_node *node)
 {
     const tc_type *x = type_of(e, node->in[0]), *y = type_of(e, node->out[0]);
     int64_t from, to;
-    if (!(x->quant ? is_code(x) : x->dtype == TC_f32) || !(y->quant ? is_code(y) : y->dtype == TC_f32))
+    if (!(x->quant ? ti_tf8_is_code(x) : x->dtype == TC_f32) || !(y->quant ? ti_tf8_is_code(y) : y->dtype == TC_f32))
         return "it converts other types than f32 and int8";
-    like_operand(e, node, &from, &to);
+    ti_tf8_like_operand(e, node, 0, &from, &to);
     ti_tf8_op(e, y->quant ? TC_TFLM_QUANTIZE : TC_TFLM_DEQUANTIZE, 2, &from, 1, to);
     return NULL;
 }
@@ -524,7 +590,7 @@ static const char *put_unfused(tc_tf8 *e, const tc_node *node)
 {
     const tc_type *y = type_of(e, node->out[0]);
     return is_fused(e, node) ? NULL
-           : is_code(y)      ? put_product(e, node, node->out[0], NO_ACTIVATION)
+           : ti_tf8_is_code(y)      ? put_product(e, node, node->out[0], NO_ACTIVATION)
                              : "its result is no int8";
 }
 
@@ -536,6 +602,8 @@ static const char *put_moved(tc_tf8 *e, const tc_node *node)
                                        : put_reshape(e, node);
 }
 
+/* On codes.  Movement that is not here, and what has no codes, goes by its row; functions of one value
+ * that are not, by a table. */
 static putter *const put[TC_OP_COUNT] = {
     [TC_OP_conv] = put_unfused,         [TC_OP_linear] = put_unfused,
     [TC_OP_add] = put_unfused,          [TC_OP_sub] = put_unfused,
@@ -544,9 +612,11 @@ static putter *const put[TC_OP_COUNT] = {
     [TC_OP_sigmoid] = ti_tf8_function,  [TC_OP_tanh] = ti_tf8_function,
     [TC_OP_silu] = ti_tf8_function,     [TC_OP_hardsigmoid] = ti_tf8_function,
     [TC_OP_hardswish] = ti_tf8_function, [TC_OP_leaky_relu] = ti_tf8_function,
-    [TC_OP_gelu] = ti_tf8_function,     [TC_OP_layer_norm] = ti_tf8_function,
-    [TC_OP_rms_norm] = ti_tf8_function, [TC_OP_matmul] = ti_tf8_matmul,
-    [TC_OP_sdpa] = ti_tf8_function,
+    [TC_OP_matmul] = ti_tf8_matmul,     [TC_OP_where] = ti_tf8_either,
+    [TC_OP_maximum] = ti_tf8_larger,    [TC_OP_minimum] = ti_tf8_larger,
+    [TC_OP_amax] = ti_tf8_largest,      [TC_OP_amin] = ti_tf8_largest,
+    [TC_OP_argmax] = ti_tf8_place,      [TC_OP_argmin] = ti_tf8_place,
+    [TC_OP_pad] = ti_tf8_pad,
     [TC_OP_slice] = ti_tf8_parts,       [TC_OP_select] = ti_tf8_parts,
     [TC_OP_split] = ti_tf8_parts,       [TC_OP_unbind] = ti_tf8_parts,
     [TC_OP_max_pool] = put_pool,        [TC_OP_avg_pool] = put_pool,
@@ -560,38 +630,55 @@ static putter *const put[TC_OP_COUNT] = {
 static bool on_codes(const tc_tf8 *e, const tc_node *node)
 {
     bool ends = node->op == TC_OP_rescale || is_move(node) || put[node->op] == put_unfused ||
-                put[node->op] == put_activation;
-    return ends || (node->n_in && is_code(type_of(e, node->in[0])) &&
-                    is_code(type_of(e, node->out[0])));
+                put[node->op] == put_activation || put[node->op] == ti_tf8_place ||
+                put[node->op] == put_rows || put[node->op] == ti_tf8_either;
+    return ends || (node->n_in && ti_tf8_is_code(type_of(e, node->in[0])) &&
+                    ti_tf8_is_code(type_of(e, node->out[0])));
 }
 
-static tc_status put_node(tc_tf8 *e, const tc_node *node)
+/* NULL, or why the node has no operator. */
+static const char *put_operator(tc_tf8 *e, const tc_node *node)
 {
-    const char *why = "TensorFlow Lite Micro has no int8 operator for it";
-    if (node->op == TC_OP_const)
+    bool sees_codes = node->op == TC_OP_quantize || node->op == TC_OP_dequantize;
+    bool codes = ti_node_quantized(e->w.g, node) && !sees_codes;
+    if (put[node->op] && (codes || is_move(node)))
+        return on_codes(e, node) ? put[node->op](e, node) : "it computes on other types than int8";
+    if (codes && !(tc_ops[node->op].traits & T_MOVES))
+        return "TensorFlow Lite Micro has no int8 operator for it";
+    return ti_tf8_row(e, node);
+}
+
+static bool is_read(const tc_tf8 *e, const tc_node *node)
+{
+    bool read = false;
+    for (int i = 0; i < node->n_out; i++)
+        read = read || e->readers[node->out[i]];
+    return read;
+}
+
+static tc_status put_node(tc_tf8 *e, size_t k)
+{
+    const tc_node *node = e->w.g->node[k];
+    if (node->op == TC_OP_const || !is_read(e, node))
         return TC_OK;
-    if (put[node->op])
-        why = on_codes(e, node) ? put[node->op](e, node) : "it computes on other types than int8";
+    size_t n_op = e->w.model.n_op;
+    const char *why = put_operator(e, node);
+    if (why && ti_tf8_is_table(e, node)) {
+        e->w.model.n_op = n_op;
+        return ti_tf8_table(e, node);
+    }
     if (!why)
         return TC_OK;
+    if (e->lack) {
+        tc_grow(&e->w.ctx->arena, e->lack->node, e->lack->n, e->lack->cap);
+        e->lack->node[e->lack->n++] = k;
+        return TC_OK;
+    }
     tc_status status = ti_unsupported(e->w.ctx, node->loc, TC_E_UNSUPPORTED,
                                       "'%s' has no form in an int8 .tflite: %s",
                                       tc_ops[node->op].name, why);
     ti_note(e->w.ctx, NULL, "--emit c has integers for it; -t cpu writes a .tflite that computes it in float");
     return status;
-}
-
-/* Results of 16 bits in 8: see OF_16_BITS. */
-static void narrow_results(tc_tf8 *e)
-{
-    for (size_t i = 0; i < e->w.model.n_tensor; i++) {
-        tc_tfw_tensor *t = &e->w.model.tensor[i];
-        double scale = t->n_scale ? t->scale[0] * OF_16_BITS : 0;
-        if (t->type != TFL_INT16 || !t->n_scale)
-            continue;
-        t->type = TFL_INT8;
-        t->scale = ti_arena_copy(&e->w.ctx->arena, &scale, sizeof scale);
-    }
 }
 
 static int64_t *ports(tc_tf8 *e, const tc_val *v, size_t n, bool made)
@@ -602,7 +689,8 @@ static int64_t *ports(tc_tf8 *e, const tc_val *v, size_t n, bool made)
     return at;
 }
 
-tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc_bytes *out)
+tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc_tf8_lack *lack,
+                               tc_bytes *out)
 {
     const tc_graph *g = ti_main(typed);
     tc_tflm_plan plan = {.offset = tc_new_n(&ctx->arena, int64_t, g->n_val)};
@@ -610,7 +698,8 @@ tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc
     tc_tf8 e = {.w = {.ctx = ctx, .request = &request, .module = typed, .g = g,
                       .of = tc_new_n(&ctx->arena, int64_t, g->n_val)},
                 .last = tc_new_n(&ctx->arena, int64_t, g->n_val),
-                .readers = ti_graph_readers(ctx, g)};
+                .readers = ti_graph_readers(ctx, g),
+                .lack = lack};
     if (g->n_mutation)
         return ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
                               "an int8 .tflite of a model with buffers: --emit c has them");
@@ -620,14 +709,12 @@ tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc
     e.w.model.in = ports(&e, g->in, g->n_in, false);
     e.w.model.n_in = g->n_in;
     for (size_t k = 0; k < g->n_node; k++)
-        TC_TRY(put_node(&e, g->node[k]));
+        TC_TRY(put_node(&e, k));
+    if (lack && lack->n)
+        return TC_OK;
     e.w.model.out = ports(&e, g->out, g->n_out, true);
     e.w.model.n_out = g->n_out;
-    narrow_results(&e);
-    if (e.real)
-        ti_warning(ctx, &(tc_loc){.file = typed->file}, TC_E_FALLBACK,
-                   "%zu layer norms, GELUs or attentions are computed in float: TensorFlow Lite Micro has them neither in "
-                   "int8 nor as something that 8 bits bear (--emit c has integers)",
-                   e.real);
+    for (size_t i = 0; i < e.w.model.n_tensor; i++)
+        ti_tf8_narrow(&e, (int64_t)i);
     return ti_emit_tflite(ctx, &e.w.model, out);
 }

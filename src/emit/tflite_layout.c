@@ -46,6 +46,24 @@ tc_bytes ti_tf8_reorder(tc_tf8 *e, tc_val v, const int64_t *dim, const int64_t *
     return (tc_bytes){to, n * each};
 }
 
+bool ti_tf8_same_codes(const tc_tf8 *e, int64_t a, int64_t b)
+{
+    const tc_tfw_tensor *x = &e->w.model.tensor[a], *y = &e->w.model.tensor[b];
+    return x->type == y->type && x->scale[0] == y->scale[0] && x->zero[0] == y->zero[0];
+}
+
+int64_t ti_tf8_with_codes(tc_tf8 *e, int64_t at, int64_t like)
+{
+    ti_tf8_narrow(e, at);
+    ti_tf8_narrow(e, like);
+    const tc_tfw_tensor t = e->w.model.tensor[at];
+    if (ti_tf8_same_codes(e, at, like))
+        return at;
+    int64_t new = ti_tf8_like(e, like, t.rank, t.dim);
+    ti_tf8_op(e, TC_TFLM_QUANTIZE, 2, &at, 1, new);
+    return new;
+}
+
 /* [N,C,H,W] of a type of up to four axes, ones in front; [N,C,W] is [N,C,1,W]. */
 static void four(const tc_type *t, int64_t dim[4])
 {
@@ -136,4 +154,12 @@ int64_t ti_tf8_plain(tc_tf8 *e, tc_val v)
     if (wide != to)
         ti_tf8_move(e, TC_TFLM_RESHAPE, wide, ti_tf8_list(e, t->dim, t->rank), to);
     return to;
+}
+
+void ti_tf8_like_operand(tc_tf8 *e, const tc_node *node, int i, int64_t *from, int64_t *to)
+{
+    tc_val x = node->in[i], y = node->out[0];
+    bool last = e->last[x] && ti_type_of(e->w.g, y)->rank == ti_type_of(e->w.g, x)->rank;
+    *from = last ? ti_tf8_last(e, x) : ti_tf8_plain(e, x);
+    *to = last ? ti_tf8_new_last(e, y) : ti_tfw_tensor(&e->w, y);
 }

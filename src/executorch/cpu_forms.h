@@ -18,6 +18,9 @@ typedef struct tc_cpu_library {
     tc_cpu_form *(*form)(tc_op op); /* its own form of an operator; or NULL.  NULL inside: none */
     const char *kernel;             /* in messages: "CPU kernel" */
     bool only_finite;               /* its quantize is not given infinities */
+    bool takes_codes;               /* nodes on quantized values stay, but for these, on real ones */
+    const tc_node *const *real;
+    size_t n_real;
 } tc_cpu_library;
 
 /* cpu_select.c: the first graph in kernels of a library, as the pass says of ExecuTorch's. */

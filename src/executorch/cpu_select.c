@@ -124,12 +124,23 @@ bool ti_cpu_knows(tc_op op)
     return found;
 }
 
+static bool is_listed(const tc_cpu_library *lib, const tc_node *node)
+{
+    for (size_t i = 0; i < lib->n_real; i++)
+        if (lib->real[i] == node)
+            return true;
+    return false;
+}
+
 /* Nothing is left to do for the node. */
 static bool is_ready(const tc_cpu_library *lib, const tc_graph *g, const tc_node *node)
 {
     if (node->op == TC_OP_const || node->op == TC_OP_call || ti_cpu_is_view(node))
         return true;
-    if (!ti_op_sees_storage(node->op) && ti_node_quantized(g, node) && !moves_codes(node))
+    bool codes = !ti_op_sees_storage(node->op) && ti_node_quantized(g, node);
+    if (lib->takes_codes && (codes || node->op == TC_OP_rescale))
+        return !is_listed(lib, node);
+    if (codes && !moves_codes(node))
         return false;
     return lib->has(g, node);
 }
@@ -146,7 +157,8 @@ static tc_status take(tc_rewrite *rw, const tc_node *node, bool *done)
     if (is_ready(lib, rw->from, node))
         return TC_OK;
     tc_build m = ti_build_instead(rw, node);
-    bool moved = moves_codes(node) && lib->form && lib->form(node->op);
+    bool sums = lib->takes_codes && ti_type_of(rw->from, node->out[0])->dtype == TC_i32;
+    bool moved = moves_codes(node) && lib->form && lib->form(node->op) && !sums;
     bool typed = !ti_op_sees_storage(node->op) && ti_node_quantized(rw->from, node) && !moved;
     *done = typed ? rule_typed(&m) : form_of(lib, node->op)(&m);
     return m.status;
@@ -275,6 +287,6 @@ static bool has_kernel(const tc_graph *g, const tc_node *node)
 
 tc_status ti_executorch_select_cpu_kernels(tc_ctx *ctx, tc_module *module)
 {
-    static const tc_cpu_library executorch = {has_kernel, NULL, "CPU kernel", true};
+    static const tc_cpu_library executorch = {has_kernel, NULL, "CPU kernel", .only_finite = true};
     return ti_cpu_select(ctx, module, &executorch);
 }

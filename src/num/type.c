@@ -181,6 +181,14 @@ const tc_type *ti_type_with(tc_ctx *ctx, const tc_type *type, const tc_quant *qu
     return ti_type_intern(ctx, &with);
 }
 
+bool ti_same_quant(const tc_quant *a, const tc_quant *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->axis == b->axis && a->axis < 0 && a->lo == b->lo && a->hi == b->hi &&
+           a->scale[0] == b->scale[0] && a->zero[0] == b->zero[0];
+}
+
 static void put_dims(tc_buf *out, int32_t rank, const int64_t *dim)
 {
     ti_buf_u8(out, '[');

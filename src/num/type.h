@@ -56,6 +56,9 @@ static inline bool ti_type_open(const tc_type *t) { return ti_dims_open(t->rank,
 const char *ti_type_text(tc_arena *arena, const tc_type *type);
 const char *ti_dims_text(tc_arena *arena, int32_t rank, const int64_t *dim);
 
+/* Same scale, zero and codes, of the whole value, or neither has any. */
+bool ti_same_quant(const tc_quant *a, const tc_quant *b);
+
 static inline bool ti_same_dims(const tc_type *a, const tc_type *b)
 {
     return a->rank == b->rank && memcmp(a->dim, b->dim, sizeof a->dim) == 0;

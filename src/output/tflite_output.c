@@ -248,6 +248,18 @@ static tc_status check_target(tc_ctx *ctx, const tc_compiled *c)
 
 /* ---- a Cortex-M: int8 operators ---- */
 
+/* What has no operator is computed on real numbers in a second writing. */
+static tc_status write_int8(tc_ctx *ctx, tc_module *m, const char *by, tc_bytes *out)
+{
+    tc_tf8_lack lack = {0};
+    TC_TRY(ti_tflm_narrow_places(m));
+    TC_TRY(ti_write_tflite_int8(ctx, ti_module_clone(m), by, &lack, out));
+    if (!lack.n)
+        return TC_OK;
+    TC_TRY(ti_tflm_select_around_codes(ctx, m, lack.node, lack.n));
+    return ti_write_tflite_int8(ctx, m, by, NULL, out);
+}
+
 /* The program as a .tflite that says all its integers: the model's own file, or made of the typed
  * program. */
 static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
@@ -256,7 +268,7 @@ static tc_status int8_file(tc_ctx *ctx, const tc_compiled *c, tc_bytes *out)
     if (ti_quant_is_typed(typed)) {
         tc_module *m = ti_module_clone(typed);
         TC_TRY(ti_road_run(ctx, m, TC_AT_WIDE_INPUTS, TC_AT_NARROW_INPUTS, NULL, NULL));
-        return ti_write_tflite_int8(ctx, m, ti_made_by(ctx, c), out);
+        return write_int8(ctx, m, ti_made_by(ctx, c), out);
     }
     *out = c->module->origin.source;
     if (out->size && ti_quant_is_lowered(typed))

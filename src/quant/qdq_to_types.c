@@ -5,7 +5,8 @@
  *
  * A result quantized in one way only takes that domain; one read in several ways, or as real too,
  * stays real and is rescaled into each domain.  Movement keeps its operand's domain: a quantize
- * after it with another domain becomes a rescale, never a reinterpretation. */
+ * after it with another domain becomes a rescale, never a reinterpretation.  Codes that an operator
+ * computes on as integers (MAXIMUM of a .tflite) stay such, between quantize and dequantize. */
 #include "quantizer.h"
 
 #include "../ir/build.h"
@@ -16,6 +17,7 @@ typedef struct typing {
     const tc_type *
         *domain; /* by old value: the type that all its readers quantize it to, or NULL */
     bool *as_real;          /* by old value: a reader takes no quantized value */
+    bool *bare;             /* by old value: a reader computes on the codes, as integers */
     tc_val *typed;          /* by old value: its quantized twin in the new graph, or none */
 } typing;
 
@@ -74,6 +76,50 @@ static bool is_f32(const tc_graph *g, tc_val v)
 
 /* ---- looking ahead ---- */
 
+/* A movement without new elements: codes pass it as real values do. */
+static bool moves_codes(const tc_node *node)
+{
+    static const tc_op filling[] = {TC_OP_pad, TC_OP_tril, TC_OP_triu, TC_OP_im2col};
+    for (size_t i = 0; i < TC_COUNT(filling); i++)
+        if (node->op == filling[i])
+            return false;
+    return !tc_ops[node->op].tosa;
+}
+
+/* Codes of quantize, moved or not, by value. */
+static bool *codes_made(tc_ctx *ctx, const tc_graph *g)
+{
+    bool *made = tc_new_n(&ctx->scratch, bool, g->n_val);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        bool all = tc_ops[node->op].traits & T_MOVES && moves_codes(node) && node->n_out;
+        for (int i = 0; i < node->n_in && all; i++)
+            all = made[node->in[i]] || !node->in[i] ||
+                  ti_type_of(g, node->in[i])->dtype != ti_type_of(g, node->out[0])->dtype;
+        for (int i = 0; i < node->n_out; i++)
+            made[node->out[i]] = all || node->op == TC_OP_quantize;
+    }
+    return made;
+}
+
+/* Which values are read as integers, directly or after being moved, joined with other integers, or
+ * given as such to a caller. */
+static void survey_codes(tc_ctx *ctx, const tc_graph *g, typing *t)
+{
+    const bool *made = codes_made(ctx, g);
+    for (size_t i = 0; i < g->n_out && g != ti_main(g->module); i++)
+        t->bare[g->out[i]] = true;
+    for (size_t k = g->n_node; k-- > 0;) {
+        const tc_node *node = g->node[k];
+        bool moves = tc_ops[node->op].traits & T_MOVES && moves_codes(node), moved = false;
+        for (int i = 0; i < node->n_out; i++)
+            moved = moved || t->bare[node->out[i]] || !made[node->out[i]];
+        for (int i = 0; i < node->n_in; i++)
+            if (!ti_op_sees_storage(node->op) && node->op != TC_OP_tflite_op && (moves ? moved : true))
+                t->bare[node->in[i]] = true;
+    }
+}
+
 static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
 {
     bool *mixed = tc_new_n(&ctx->scratch, bool, g->n_val);
@@ -81,11 +127,12 @@ static void survey(tc_ctx *ctx, const tc_graph *g, typing *t)
         const tc_node *node = g->node[k];
         for (int i = 0; i < node->n_in; i++) {
             tc_val v = node->in[i];
-            const tc_type *d =
-                node->op == TC_OP_quantize && i == 0 ? domain_of(ctx, g, node) : NULL;
+            bool typed = node->op == TC_OP_quantize && i == 0 && !t->bare[node->out[0]];
+            const tc_type *d = typed ? domain_of(ctx, g, node) : NULL;
             mixed[v] = mixed[v] || !d || (t->domain[v] && t->domain[v] != d);
             t->domain[v] = d;
-            t->as_real[v] = t->as_real[v] || (tc_ops[node->op].traits & T_CONTROL);
+            t->as_real[v] = t->as_real[v] || (tc_ops[node->op].traits & T_CONTROL) ||
+                            (node->op == TC_OP_quantize && !typed);
         }
     }
     for (size_t i = 0; i < g->n_out; i++)
@@ -175,7 +222,7 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
 {
     typing *t = rw->user;
     const tc_type *type = node->op == TC_OP_quantize ? domain_of(rw->ctx, rw->from, node) : NULL;
-    if (!type || !is_f32(rw->from, node->in[0]))
+    if (!type || !is_f32(rw->from, node->in[0]) || t->bare[node->out[0]])
         return TC_OK;
     tc_val x = node->in[0], out = node->out[0];
     *done = true;
@@ -191,16 +238,6 @@ static tc_status take_quantize(tc_rewrite *rw, const tc_node *node, bool *done)
     return TC_OK;
 }
 
-/* A movement without new elements: codes pass it as real values do. */
-static bool moves_codes(const tc_node *node)
-{
-    static const tc_op filling[] = {TC_OP_pad, TC_OP_tril, TC_OP_triu, TC_OP_im2col};
-    for (size_t i = 0; i < TC_COUNT(filling); i++)
-        if (node->op == filling[i])
-            return false;
-    return !tc_ops[node->op].tosa;
-}
-
 /* The one domain of a movement's operands, mapped to its result; NULL: none.  Operands and result
  * were real, or are codes of a quantize; indices are neither. */
 static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val result)
@@ -213,7 +250,7 @@ static const tc_type *moved_domain(tc_rewrite *rw, const tc_node *node, tc_val r
         const tc_type *x = ti_type_of(rw->to, best(rw, node->in[i]));
         if (!x || ti_type_of(rw->from, node->in[i])->dtype != moves)
             continue;
-        if (!x->quant || (found && found->quant != x->quant))
+        if (!x->quant || (found && found->quant != x->quant && !ti_same_quant(found->quant, x->quant)))
             return NULL;
         found = x;
     }
@@ -338,7 +375,9 @@ tc_status ti_quant_convert_qdq_to_types(tc_ctx *ctx, tc_module *module)
         tc_mark mark = ti_arena_mark(&ctx->scratch);
         typing t = {tc_new_n(&ctx->scratch, const tc_type *, g->n_val),
                     tc_new_n(&ctx->scratch, bool, g->n_val),
+                    tc_new_n(&ctx->scratch, bool, g->n_val),
                     tc_new_n(&ctx->scratch, tc_val, g->n_val)};
+        survey_codes(ctx, g, &t);
         survey(ctx, g, &t);
         survey_windows(ctx, g, &t);
         tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &t);

@@ -160,7 +160,7 @@ static bool holds(const tc_graph *g, const tc_node *node)
     case TC_OP_permute:
     case TC_OP_expand:
     case TC_OP_slice: return out->rank <= MOST_MOVED;
-    case TC_OP_cat: return out->rank <= MOST_AXES;
+    case TC_OP_cat: return out->rank <= MOST_AXES && node->n_in <= TC_TFLM_MOST_JOINED;
     case TC_OP_flip: return ((const tc_attr_flip *)node->attr)->axes.n == 1;
     case TC_OP_pad: {
         const tc_attr_pad *a = node->attr;

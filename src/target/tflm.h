@@ -31,6 +31,8 @@ typedef enum tc_tflm_how {
     TC_TFLM_HOWS
 } tc_tflm_how;
 
+enum { TC_TFLM_MOST_JOINED = 10 }; /* operands of a CONCATENATION */
+
 typedef struct tc_tflm_row {
     tc_op op;
     tc_tflm_name builtin;

@@ -76,11 +76,48 @@ static bool form_clamp(tc_build *m)
     return ti_cpu_done(m, x);
 }
 
+/* Whether axis i of an operand of `out` shape has one element, where the result has more. */
+static bool is_spread(const tc_type *t, const tc_type *out, int i)
+{
+    int at = i - (out->rank - t->rank);
+    return out->dim[i] != 1 && (at < 0 || t->dim[at] == 1);
+}
+
+/* Axes that each operand has, or spreads over, alike become one: kernels broadcast over few. */
+static bool form_few_axes(tc_build *m)
+{
+    enum { MOST = 3, FEW = 4 };
+    const tc_type *out = ti_b_out_type(m, 0);
+    int n = m->node->n_in, group[TC_MAX_RANK] = {0}, last = 0;
+    if (n > MOST || out->rank <= FEW || m->node->n_out != 1)
+        return false;
+    for (int i = 1; i < out->rank; i++) {
+        bool alike = true;
+        for (int k = 0; k < n; k++)
+            alike = alike && is_spread(ti_b_in_type(m, k), out, i) == is_spread(ti_b_in_type(m, k), out, i - 1);
+        last += !alike && out->dim[i] != 1;
+        group[i] = last;
+    }
+    if (last + 1 >= out->rank)
+        return false;
+    tc_val in[MOST];
+    for (int k = 0; k < n; k++) {
+        const tc_type *t = ti_b_in_type(m, k);
+        int64_t dim[TC_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        for (int i = out->rank - t->rank; i < out->rank; i++)
+            dim[group[i]] *= t->dim[i - (out->rank - t->rank)];
+        in[k] = ti_b_reshape(m, ti_b_in(m, k), last + 1, dim);
+    }
+    tc_val y = ti_b_op(m, m->node->op, m->node->attr, in, n);
+    ti_cpu_give(m, 0, ti_b_reshape(m, y, out->rank, out->dim));
+    return true;
+}
+
 static bool form_sum_of(tc_build *m, tc_op op)
 {
     const tc_attr_alpha *a = m->node->attr;
     if (a->alpha == 1)
-        return false;
+        return form_few_axes(m);
     tc_val y = ti_b_mul_n(m, ti_b_in(m, 1), a->alpha);
     return ti_cpu_done(m, ti_b_binary(m, op, ti_b_in(m, 0), y));
 }
@@ -192,6 +229,41 @@ static bool form_stack(tc_build *m)
     return true;
 }
 
+/* The end of each axis before its beginning. */
+static bool form_roll(tc_build *m)
+{
+    const tc_attr_roll *a = m->node->attr;
+    const tc_type *t = ti_b_in_type(m, 0);
+    tc_val x = ti_b_in(m, 0);
+    for (int i = 0; i < a->axes.n; i++) {
+        int64_t axis = a->axes.v[i], n = t->dim[axis], from = n ? ((-a->shifts.v[i]) % n + n) % n : 0;
+        if (!from)
+            continue;
+        tc_val part[2];
+        part[0] = ti_b_slice(m, x, axis, from, n, 1);
+        part[1] = ti_b_slice(m, x, axis, 0, from, 1);
+        x = ti_b_cat(m, axis, part, 2);
+    }
+    return ti_cpu_done(m, x);
+}
+
+/* In groups of as many as there may be, whose joints are joined. */
+static bool form_cat(tc_build *m)
+{
+    const tc_attr_axis *a = m->node->attr;
+    int n = m->node->n_in, groups = 0;
+    if (n <= TC_TFLM_MOST_JOINED)
+        return false;
+    tc_val *in = tc_new_n(&m->ctx->arena, tc_val, (size_t)n);
+    for (int i = 0; i < n; i++)
+        in[i] = ti_b_in(m, i);
+    for (int i = 0, some; i < n; i += some) {
+        some = n - i < TC_TFLM_MOST_JOINED ? n - i : TC_TFLM_MOST_JOINED;
+        in[groups++] = some > 1 ? ti_b_cat(m, a->axis, in + i, some) : in[i];
+    }
+    return ti_cpu_done(m, ti_b_cat(m, a->axis, in, groups));
+}
+
 /* ---- the pass ---- */
 
 static tc_cpu_form *const own[TC_OP_COUNT] = {
@@ -199,12 +271,15 @@ static tc_cpu_form *const own[TC_OP_COUNT] = {
     [TC_OP_clamp] = form_clamp,         [TC_OP_sum] = ti_tflm_form_sum,
     [TC_OP_all] = ti_tflm_form_all,     [TC_OP_any] = ti_tflm_form_any,
     [TC_OP_prod] = ti_tflm_form_prod,   [TC_OP_argmax] = ti_tflm_form_arg,
+    [TC_OP_max_dim] = ti_tflm_form_extreme, [TC_OP_min_dim] = ti_tflm_form_extreme,
+    [TC_OP_isnan] = ti_tflm_form_isnan,
     [TC_OP_argmin] = ti_tflm_form_arg,  [TC_OP_where] = ti_tflm_form_where,
     [TC_OP_add] = form_add,             [TC_OP_sub] = form_sub,
     [TC_OP_reciprocal] = form_reciprocal, [TC_OP_cast] = ti_tflm_form_cast,
     [TC_OP_layer_norm] = form_layer_norm, [TC_OP_softmax] = on_last_axis,
     [TC_OP_log_softmax] = on_last_axis, [TC_OP_select] = form_select,
     [TC_OP_split] = form_split,         [TC_OP_unbind] = form_unbind,
+    [TC_OP_cat] = form_cat,             [TC_OP_roll] = form_roll,
     [TC_OP_stack] = form_stack,         [TC_OP_conv] = ti_tflm_form_conv,
     [TC_OP_max_pool] = ti_tflm_form_max_pool, [TC_OP_avg_pool] = ti_tflm_form_avg_pool,
     [TC_OP_batch_norm] = form_batch_norm, [TC_OP_adaptive_avg_pool] = ti_tflm_form_adaptive,
@@ -215,7 +290,28 @@ static tc_cpu_form *const own[TC_OP_COUNT] = {
     [TC_OP_upsample_cubic] = ti_tflm_form_upsample,
 };
 
-static tc_cpu_form *own_form(tc_op op) { return own[op]; }
+static bool has_few(tc_op op)
+{
+    return TC_OP_IN(op, TC_OP_mul, TC_OP_div, TC_OP_maximum, TC_OP_minimum, TC_OP_eq, TC_OP_ne, TC_OP_lt,
+                    TC_OP_le, TC_OP_gt, TC_OP_ge, TC_OP_logical_and, TC_OP_logical_or);
+}
+
+static tc_cpu_form *own_form(tc_op op) { return has_few(op) ? form_few_axes : own[op]; }
+
+/* x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))): within 0.0005 of the form by erf. */
+static bool form_gelu(tc_build *m)
+{
+    const double sqrt_2_pi = 0.79788456080286536;
+    tc_val x = ti_cpu_real(m, 0);
+    tc_val cube = ti_b_mul(m, ti_b_square(m, x), x);
+    tc_val sum = ti_b_add(m, x, ti_b_mul_n(m, cube, 0.044715));
+    tc_val t = ti_b_1(m, tanh, NULL, ti_b_mul_n(m, sum, sqrt_2_pi));
+    tc_val half = ti_b_mul_n(m, x, 0.5);
+    return ti_cpu_done(m, ti_b_add(m, half, ti_b_mul(m, half, t)));
+}
+
+/* Of 8 bits that come and go, near is enough. */
+static tc_cpu_form *form_between_codes(tc_op op) { return op == TC_OP_gelu ? form_gelu : own_form(op); }
 
 /* Of a change of domain only what the file encodes the same way. */
 static bool is_ready(const tc_graph *g, const tc_node *node)
@@ -242,10 +338,48 @@ static void tell_way_out(tc_ctx *ctx, const tc_graph *g)
     }
 }
 
+/* Movement in parts stays on codes. */
+static void tell_real(tc_ctx *ctx, const tc_module *module, const tc_node *const *node, size_t n_node)
+{
+    const tc_loc loc = {.file = module->file};
+    const tc_node **real = tc_new_n(&ctx->arena, const tc_node *, n_node + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < n_node; i++)
+        if (!(tc_ops[node[i]->op].traits & T_MOVES && form_between_codes(node[i]->op)))
+            real[n++] = node[i];
+    if (!n)
+        return;
+    ti_warning(ctx, &loc, TC_E_FALLBACK,
+               "%zu operators, '%s' among them, are computed in float: TensorFlow Lite Micro has no "
+               "int8 operators for them (--emit c has integers)",
+               n, tc_ops[real[0]->op].name);
+}
+
+tc_status ti_tflm_select_around_codes(tc_ctx *ctx, tc_module *module, const size_t *place, size_t n)
+{
+    const tc_graph *g = ti_main(module);
+    const tc_node **real = tc_new_n(&ctx->arena, const tc_node *, n + 1);
+    size_t n_real = 0;
+    for (size_t i = 0; i < n; i++)
+        if (ti_node_quantized(g, g->node[place[i]]))
+            real[n_real++] = g->node[place[i]];
+    tell_real(ctx, module, real, n_real);
+    const tc_cpu_library tflm = {is_ready, form_between_codes, "builtin operator in TensorFlow Lite Micro",
+                                 false, true, real, n_real};
+    tc_status status = ti_cpu_select(ctx, module, &tflm);
+    if (status != TC_OK) {
+        tell_way_out(ctx, ti_main(module));
+        ti_note(ctx, NULL, "--emit c has it in integers; -t cpu with a .pte has more kernels");
+    }
+    TC_TRY(status);
+    ti_tflm_narrow_results(ctx, module);
+    return TC_OK;
+}
+
 tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module)
 {
     static const tc_cpu_library tflm = {is_ready, own_form,
-                                        "builtin operator in TensorFlow Lite Micro", false};
+                                        "builtin operator in TensorFlow Lite Micro", .only_finite = false};
     tc_status status = ti_cpu_select(ctx, module, &tflm);
     if (status != TC_OK)
         tell_way_out(ctx, ti_main(module));

@@ -9,6 +9,12 @@
  * `select-cpu-kernels` has it in kernels.  What has no builtin is an error with its line, each. */
 TC_MUST_USE tc_status ti_tflm_select_tflm_operators(tc_ctx *ctx, tc_module *module);
 
+/* The same around nodes on codes, which stay, but for those at these places of the first graph: they
+ * are computed on real numbers, with a warning. */
+TC_MUST_USE tc_status ti_tflm_select_around_codes(tc_ctx *ctx, tc_module *module, const size_t *place, size_t n);
+/* argmax and argmin give i32, cast to what they gave. */
+TC_MUST_USE tc_status ti_tflm_narrow_places(tc_module *module);
+
 /* Inputs of i64 become i32 with a cast each, and a warning; whether there is one. */
 bool ti_tflm_narrow_inputs(tc_ctx *ctx, tc_module *module);
 

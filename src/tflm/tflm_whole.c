@@ -9,6 +9,7 @@
 #include "../num/load.h"
 #include "../target/cpu.h"
 #include "tflm_forms.h"
+#include "tflm_select.h"
 
 /* ---- how large ---- */
 
@@ -136,6 +137,60 @@ bool ti_tflm_form_arg(tc_build *m)
     tc_val x = ti_b_in(m, 0);
     return give_whole(m, ti_b_typed(m, m->node->op, ti_b_attr(m, arg, a->axis, false), &x, 1,
                                     ti_type_make(m->ctx, TC_i32, rank, dim)));
+}
+
+/* The node's result i as places of 32 bits, cast. */
+static void give_place(tc_build *m, tc_op op, int i)
+{
+    const tc_type *t = ti_b_out_type(m, i);
+    tc_val x = ti_b_in(m, 0);
+    tc_val y = ti_b_typed(m, op, m->node->attr, &x, 1, ti_type_make(m->ctx, TC_i32, t->rank, t->dim));
+    ti_cpu_give(m, i, ti_b_cast(m, y, TC_i64));
+}
+
+/* The largest or smallest, and its place. */
+bool ti_tflm_form_extreme(tc_build *m)
+{
+    const tc_attr_arg *a = m->node->attr;
+    bool most = m->node->op == TC_OP_max_dim;
+    tc_val x = ti_b_in(m, 0);
+    if (ti_b_is_read(m, 0)) {
+        int64_t *axis = tc_new(&m->ctx->arena, int64_t);
+        *axis = a->axis;
+        const tc_attr_axes *axes = ti_b_attr(m, axes, (tc_ints){1, axis}, a->keepdim);
+        ti_cpu_give(m, 0, ti_b_typed(m, most ? TC_OP_amax : TC_OP_amin, axes, &x, 1, ti_b_out_type(m, 0)));
+    }
+    if (ti_b_is_read(m, 1))
+        give_place(m, most ? TC_OP_argmax : TC_OP_argmin, 1);
+    return true;
+}
+
+static tc_status narrow_place(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    tc_build m = ti_build_instead(rw, node);
+    bool place = node->op == TC_OP_argmax || node->op == TC_OP_argmin;
+    bool both = node->op == TC_OP_max_dim || node->op == TC_OP_min_dim;
+    if (place && ti_b_out_type(&m, 0)->dtype == TC_i64)
+        give_place(&m, node->op, 0);
+    else if (both)
+        ti_tflm_form_extreme(&m);
+    else
+        return TC_OK;
+    *done = true;
+    return m.status;
+}
+
+/* x is not itself. */
+bool ti_tflm_form_isnan(tc_build *m)
+{
+    tc_val x = ti_b_in(m, 0);
+    return ti_cpu_done(m, ti_b_ne(m, x, x));
+}
+
+tc_status ti_tflm_narrow_places(tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {narrow_place};
+    return ti_rewrite_graph(ti_main(module), rewriters, TC_COUNT(rewriters), NULL);
 }
 
 static bool is_widened(const tc_graph *g, const tc_node *node)

@@ -11,6 +11,7 @@ gives in the end must be what `tosac run FILE` gives, element by element.
 Needs numpy, ai-edge-litert, tflite-micro; ethos-u-vela where it is installed.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -202,6 +203,101 @@ TOKENS = """graph @main(%0 "tokens": i64[1,6]) {
 }
 """
 
+# int8 for a Cortex-M: one program of each kind of form that is no operator of the same name.
+LEAD = 'graph @main(%0 "x": f32[1,4,3,5]) {\n'
+SUMS = """  %w = const [0.5, -1, 0.25, 1, -0.75, 0.1, 0.3, -0.2, 0.9, 0.4, 0.6, -0.5, 0.7, -0.3, 0.2, 0.8] : f32[4,4,1,1]
+  %c = conv %0, %w stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : f32[1,4,3,5]
+"""
+INT8 = {
+    "the larger, the smaller": LEAD + SUMS + """  %a = sigmoid %c : f32[1,4,3,5]
+  %b = maximum %a, %c : f32[1,4,3,5]
+  %d = minimum %b, %0 : f32[1,4,3,5]
+  return %d
+}
+""",
+    "the largest along axes": LEAD + SUMS + """  %a = amax %c axes=[1] keepdim=false : f32[1,3,5]
+  %b = amin %c axes=[2,3] keepdim=true : f32[1,4,1,1]
+  return %a, %b
+}
+""",
+    "places": LEAD + SUMS + """  %a = argmax %c axis=1 keepdim=false : i64[1,3,5]
+  %b = argmin %c axis=3 keepdim=true : i64[1,4,3,1]
+  return %a, %b
+}
+""",
+    "largest and place": LEAD + SUMS + """  %a, %b = max_dim %c axis=1 keepdim=true : f32[1,1,3,5], i64[1,1,3,5]
+  return %a, %b
+}
+""",
+    "comparison and choice": LEAD + SUMS + """  %n = const 0.25 : f32[]
+  %g = gt %c, %n : bool[1,4,3,5]
+  %s = sigmoid %0 : f32[1,4,3,5]
+  %a = where %g, %s, %c : f32[1,4,3,5]
+  return %a, %g
+}
+""",
+    "tables": LEAD + SUMS + """  %e = erf %c : f32[1,4,3,5]
+  %a = gelu %e form=erf : f32[1,4,3,5]
+  %b = exp %0 : f32[1,4,3,5]
+  return %a, %b
+}
+""",
+    "bounds": LEAD + SUMS + """  %a = clamp %c lo=-0.5 hi=0.7 : f32[1,4,3,5]
+  %b = clamp %0 lo=-1 hi=1 : f32[1,4,3,5]
+  return %a, %b
+}
+""",
+    "padding and order": LEAD + SUMS + """  %a = pad %c pad=[0,0,0,0,1,0,2,1] mode=constant value=0.5 : f32[1,4,4,8]
+  %b = flip %0 axes=[3] : f32[1,4,3,5]
+  return %a, %b
+}
+""",
+    "float between": LEAD + SUMS + """  %n = const [1, 0.5, 2, 1, -1] : f32[5]
+  %m = const [0, 0.5, 0, -0.1, 0] : f32[5]
+  %a = layer_norm %c, %n, %m n_axes=1 eps=1e-05 : f32[1,4,3,5]
+  %b = softmax %c axis=1 : f32[1,4,3,5]
+  %s = sum %0 axes=[2] keepdim=true : f32[1,4,1,5]
+  %d = div %c, %s mode=exact : f32[1,4,3,5]
+  return %a, %b, %d
+}
+""",
+    "twelve joined": LEAD + "  %y = cat " + ", ".join(["%0"] * 12) + " axis=1 : f32[1,48,3,5]\n  return %y\n}\n",
+    "a bias in float": """graph @main(%0 "x": f32[1,6,2]) {
+  %1 = quantize %0 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,6,2]
+  %2 = dequantize %1 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,6,2]
+  %3 = const [100, -127, 30, 90, -50, 10] : i8[3,2]
+  %4 = dequantize %3 scale=0.01 zero=0 axis=-1 qmin=-127 qmax=127 dtype=f32 : f32[3,2]
+  %5 = const [0.1, -0.2, 0.3] : f32[3]
+  %6 = linear %2, %4, %5 : f32[1,6,3]
+  %7 = quantize %6 scale=0.03 zero=-5 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,6,3]
+  %8 = dequantize %7 scale=0.03 zero=-5 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,6,3]
+  return %8
+}
+""",
+}
+
+
+def numbered(text):
+    """Values by number, as the format has them, of values by name."""
+    names = {}
+    return re.sub(r"%(\w+)", lambda m: "%" + str(names.setdefault(m[1], len(names))), text)
+
+
+def programs(tosac):
+    """int8 programs for a Cortex-M: whether TFLM gives the bytes that `tosac run` does."""
+    for name, text in INT8.items():
+        with tempfile.TemporaryDirectory() as folder:
+            model, out = os.path.join(folder, "p.ir"), os.path.join(folder, "p.tflite")
+            with open(model, "w") as f:
+                f.write(numbered(text))
+            data = [] if "quantize %0" in text else ["--calib", "random:8"]
+            done = subprocess.run([tosac, "compile", model, "-t", "cortex-m4", "-o", out, *data], capture_output=True, text=True)
+            shape = [int(d) for d in re.search(r"f32\[([\d,]+)\]", text)[1].split(",")]
+            x = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+            same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])
+            print(f"int8, {name}: {'equal' if same else 'different'}: {said}")
+            yield same
+
 
 def tokens(tosac):
     """A table of rows by number: whether each target's file computes the same in both."""
@@ -237,7 +333,7 @@ def main():
             same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])
             print(f"digits, {name}, {target}: {'equal' if same else 'different'}: {said}")
             good, bad = good + same, bad + (not same)
-    for same in tokens(tosac):
+    for same in (*tokens(tosac), *programs(tosac)):
         good, bad = good + same, bad + (not same)
     print(f"TensorFlow Lite Micro: {good} passed, {bad} failed")
     return bad != 0

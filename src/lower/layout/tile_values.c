@@ -7,14 +7,6 @@
 
 typedef tc_val tile_fn(tc_tiler *t, const tc_node *node, int which, const tc_select *s);
 
-bool ti_same_quant(const tc_quant *a, const tc_quant *b)
-{
-    if (!a || !b)
-        return a == b;
-    return a->axis == b->axis && a->axis < 0 && a->lo == b->lo && a->hi == b->hi &&
-           a->scale[0] == b->scale[0] && a->zero[0] == b->zero[0];
-}
-
 static const tc_type *old_type(const tc_tiler *t, tc_val v)
 {
     return ti_type_of(t->rw->from, v);

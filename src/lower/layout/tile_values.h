@@ -53,9 +53,6 @@ bool ti_tile_from_product(const tc_tiler *t, tc_val old);
 /* The operator only moves elements. */
 bool ti_tile_moves(const tc_node *node);
 
-/* Same scale, zero and codes, or neither has any. */
-bool ti_same_quant(const tc_quant *a, const tc_quant *b);
-
 /* linear(reshape(permute(o))) where o is [b,h,t,d] and the permute makes [b,t,h,d] of it: o, else
  * none. */
 tc_val ti_merged_heads(const tc_graph *g, const tc_node *linear);
