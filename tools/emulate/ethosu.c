@@ -736,6 +736,8 @@ static void ethosu_realize(DeviceState *dev, Error **errp)
     s->irq = qdev_get_gpio_in_named(DEVICE(sse), "EXP_IRQ", s->line - 32);
     qemu_register_reset(reset_device, s);
     soft_reset(s, 1);
+    /* Not before: the board's core is made before its memory, and its first reset reads what is not there. */
+    qemu_set_log(qemu_loglevel | LOG_GUEST_ERROR, errp);
 }
 
 static Property ethosu_properties[] = {

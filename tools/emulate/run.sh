@@ -30,4 +30,4 @@ fi
 library=${TOSAC_LIBRARY:-$here/../../build/libtosac.so}
 [ -e "$library" ] || library=libtosac.so
 exec qemu-system-arm -M mps3-an547 -display none -monitor none -serial null -semihosting-config enable=on,target=native -icount shift=5 \
-    -d guest_errors -plugin "$plugin" -device "arm-ethos-u,$device,library=$library" "${more[@]}" -kernel "$elf"
+    -plugin "$plugin" -device "arm-ethos-u,$device,library=$library" "${more[@]}" -kernel "$elf"
