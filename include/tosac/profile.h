@@ -133,6 +133,11 @@ TC_API TC_MUST_USE tc_status tc_profile_report(tc_ctx *ctx, const tc_profile *pr
 TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_profile_overlay(tc_ctx *ctx, const tc_profile *profile,
                                                                 const char **out);
 
+/* What the log's counter took, into the page of a report that compile wrote; what is there of another log
+ * is replaced.  TC_USAGE: the profile has no log; TC_BAD_INPUT: the file is no such page. */
+TC_API TC_EXPERIMENTAL TC_MUST_USE tc_status tc_profile_into_page(tc_ctx *ctx, const tc_profile *profile,
+                                                                  const char *path);
+
 #ifdef __cplusplus
 }
 #endif

@@ -6,7 +6,7 @@ enum { SHOWN = 20 };
 
 typedef struct profile_options {
     cli_asked asked;
-    const char *by, *etdump, *pmu, *overlay, *ticks, *method, *config, *mode;
+    const char *by, *etdump, *pmu, *overlay, *into, *ticks, *method, *config, *mode;
     int64_t top;
     bool estimate;
 } profile_options;
@@ -99,6 +99,8 @@ static tc_status run_profile(cli *c, const void *record, const cli_texts *args)
         CLI_TRY(tc_profile_overlay(c->ctx, profile, &text));
         CLI_TRY(tc_write_file(c->ctx, o->overlay, (tc_bytes){(const uint8_t *)text, strlen(text)}));
     }
+    if (o->into)
+        CLI_TRY(tc_profile_into_page(c->ctx, profile, o->into));
     CLI_TRY(tc_profile_report(c->ctx, profile, by, o->top ? (size_t)o->top : SHOWN,
                               c->common.json ? TC_FORM_JSON : TC_FORM_TEXT, &text));
     fputs(text, stdout);
@@ -121,6 +123,8 @@ static const cli_option options[] = {
      "--marks"},
     {"--overlay", NULL, "FILE.json", CLI_TEXT, AT(overlay),
      "--pmu: the measured cycles by node as data for Model Explorer"},
+    {"--into", NULL, "REPORT.html", CLI_TEXT, AT(into),
+     "--pmu: the measured cycles into the page that compile --report wrote"},
     {"--ticks", NULL, "HZ", CLI_TEXT, AT(ticks),
      "ticks of the ETDump's clock in a second (default: 1e9; cycles of a core at 400 MHz: 400e6)"},
     {"--method", NULL, "NAME", CLI_TEXT, AT(method), "FILE.pte: the method (default: all)"},

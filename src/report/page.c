@@ -9,23 +9,25 @@ typedef struct content {
 
 /* Without the spaces between its parts.  Inside <script> a "<" could end it: the same character by
  * its number cannot. */
-static void put_data(const content *c, tc_buf *out)
+void ti_page_put_json(tc_bytes json, tc_buf *out)
 {
     size_t from = 0;
     bool quoted = false;
-    for (size_t i = 0; i < c->json.size; i++) {
-        uint8_t at = c->json.data[i];
+    for (size_t i = 0; i < json.size; i++) {
+        uint8_t at = json.data[i];
         bool space = !quoted && strchr(" \t\r\n", at) && at;
         if (space || at == '<') {
-            ti_buf_put(out, c->json.data + from, i - from);
+            ti_buf_put(out, json.data + from, i - from);
             ti_buf_text(out, space ? "" : "\\u003c");
             from = i + 1;
         }
         quoted = at == '"' ? !quoted : quoted;
         i += quoted && at == '\\'; /* what is escaped ends nothing */
     }
-    ti_buf_put(out, c->json.data + from, c->json.size - from);
+    ti_buf_put(out, json.data + from, json.size - from);
 }
+
+static void put_data(const content *c, tc_buf *out) { ti_page_put_json(c->json, out); }
 
 static void put_title(const content *c, tc_buf *out)
 {

@@ -158,14 +158,14 @@ static int open_named(tc_file *file)
     return fd;
 }
 
-tc_status ti_file_create(tc_ctx *ctx, const char *path, tc_file **out)
+static tc_status create(tc_ctx *ctx, const char *path, bool again, tc_file **out)
 {
     struct stat st;
     path = real_path(ctx, path);
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return ti_error(ctx, &(tc_loc){.file = path}, TC_E_IO,
                         "it is a device or a pipe; a file is written beside its name and renamed");
-    if (ti_file_is_taken(ctx, path))
+    if (!again && ti_file_is_taken(ctx, path))
         return ti_usage(ctx, "'%s' is an input of this command and would be overwritten; use "
                              "another file",
                         path);
@@ -187,6 +187,11 @@ tc_status ti_file_create(tc_ctx *ctx, const char *path, tc_file **out)
     }
     *out = file;
     return TC_OK;
+}
+
+tc_status ti_file_create(tc_ctx *ctx, const char *path, tc_file **out)
+{
+    return create(ctx, path, false, out);
 }
 
 static tc_status put(tc_file *file, const uint8_t *data, size_t size)
@@ -245,12 +250,22 @@ tc_status ti_file_commit(tc_file *file)
     return TC_OK;
 }
 
-tc_status ti_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
+static tc_status write_whole(tc_ctx *ctx, const char *path, bool again, tc_bytes bytes)
 {
     tc_file *file;
-    TC_TRY(ti_file_create(ctx, path, &file));
+    TC_TRY(create(ctx, path, again, &file));
     TC_TRY(ti_file_append(file, bytes.data, bytes.size));
     return ti_file_commit(file);
+}
+
+tc_status ti_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes)
+{
+    return write_whole(ctx, path, false, bytes);
+}
+
+tc_status ti_file_rewrite(tc_ctx *ctx, const char *path, tc_bytes bytes)
+{
+    return write_whole(ctx, path, true, bytes);
 }
 
 tc_status ti_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes, const char *beside,

@@ -37,6 +37,9 @@ TC_MUST_USE tc_status ti_file_commit(tc_file *file);
 /* The three in one. */
 TC_MUST_USE tc_status ti_file_write(tc_ctx *ctx, const char *path, tc_bytes bytes);
 
+/* The same over a file that was read for this. */
+TC_MUST_USE tc_status ti_file_rewrite(tc_ctx *ctx, const char *path, tc_bytes bytes);
+
 /* Two that belong together: both, or neither. */
 TC_MUST_USE tc_status ti_file_write_two(tc_ctx *ctx, const char *path, tc_bytes bytes,
                                         const char *beside, tc_bytes more);

@@ -1,5 +1,7 @@
 /* What the report tells, and what follows from it. */
 const D = JSON.parse($("data").textContent);
+/* Cycles that a machine's counter took, by node: tosac profile --pmu LOG --into writes them. */
+const M = JSON.parse($("measured").textContent);
 const N = D.nodes, G = D.groups, S = D.summary;
 /* "mobilevit_s/model.pt2": a file's name alone often says little. */
 const title = (D.model.file || "model").split("/").filter(Boolean).slice(-2).join("/");
@@ -15,6 +17,8 @@ G.forEach((g, i) => g.items.forEach((item, k) => {
   if (item < 0) placeOf[-1 - item] = k; else { groupOf[item] = i; itemOf[item] = k; }
 }));
 const byName = new Map(N.map(n => [n.name, n.id]).reverse());
+for (const [name, cycles] of Object.entries(M.nodes || {})) if (byName.has(name)) N[byName.get(name)].measured = cycles;
+const hasMeasured = N.some(n => n.measured);
 const isOperator = n => n.op !== "input" && n.op !== "output";
 /* What a value is judged by: as the target computes it, where that is known. */
 const judged = n => n.error_integer || n.error_typed || {};
@@ -29,11 +33,11 @@ const whereText = n => n.region !== undefined ? `${machine}, ${(D.regions[n.regi
   : n.where === "cpu" ? "CPU" : n.where === "merged" ? "fused into its neighbours" : undefined;
 
 /* Sums over everything inside a group; least exact value. */
-G.forEach(g => { g.sum = {cycles: 0, macs: 0, bytes: 0, nodes: 0, worst: undefined, cpu: 0}; });
+G.forEach(g => { g.sum = {cycles: 0, measured: 0, macs: 0, bytes: 0, nodes: 0, worst: undefined, cpu: 0}; });
 N.forEach(n => {
   for (let g = groupOf[n.id]; g >= 0; g = G[g].parent) {
     const s = G[g].sum, e = sqnr(n);
-    for (const m of ["cycles", "macs", "bytes"]) s[m] += n[m] || 0;
+    for (const m of ["cycles", "measured", "macs", "bytes"]) s[m] += n[m] || 0;
     s.nodes++;
     if (n.where === "cpu") s.cpu++;
     if (e !== undefined && (s.worst === undefined || e < s.worst)) s.worst = e;

@@ -31,7 +31,7 @@ function select(k) {
       ...(quant ? [row(here, el("code", {}, quant.type)), row("scale", el("code", {}, quant.scale)), row("zero point", el("code", {}, quant.zero))] : [row(here, n.typed && n.typed !== n.type ? el("code", {}, n.typed) : undefined)]).flat(),
       row("together with", n.joined && (byName.has(n.joined) ? nodeLink(byName.get(n.joined)) : n.joined)),
       row("second", n.second && el("code", {}, n.second)), row("in the model", n.type && el("code", {}, n.type)),
-      row("cycles", n.cycles ? `${whole(n.cycles)}, ${percent(n.cycles / total("cycles"))} of all` : undefined), row("MACs", n.macs ? count(n.macs) : undefined),
+      row("cycles", n.cycles ? `${whole(n.cycles)}, ${percent(n.cycles / total("cycles"))} of all` : undefined), row("measured", n.measured ? `${whole(n.measured)} cycles` : undefined), row("MACs", n.macs ? count(n.macs) : undefined),
       row("in use", used !== undefined ? `${percent(used)} of the multipliers` : undefined), row("bytes", n.bytes ? bytes(n.bytes) : undefined), row("traffic", n.traffic ? bytes(n.traffic) : undefined), row("hint", n.hint)),
     errors.length || n.no_integer ? el("h4", {}, "Error") : "",
     errors.length ? el("table", {}, el("tr", {}, ["", "SQNR dB", "max", "steps", "saturated"].map((t, i) => el(i ? "th.n" : "th", {scope: "col"}, t))),

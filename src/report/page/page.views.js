@@ -57,15 +57,15 @@ function costRows() {
   const of = {line: n => n.place, module: n => n.module, operator: n => n.op}[cost.rows], sums = new Map();
   for (const n of N) {
     const key = of(n);
-    if (!key || !(n.cycles || n.macs || n.bytes)) continue;
-    const s = sums.get(key) || sums.set(key, {key, cycles: 0, macs: 0, bytes: 0, traffic: 0, nodes: 0}).get(key);
-    for (const m of ["cycles", "macs", "bytes", "traffic"]) s[m] += n[m] || 0;
+    if (!key || !(n.cycles || n.measured || n.macs || n.bytes)) continue;
+    const s = sums.get(key) || sums.set(key, {key, cycles: 0, measured: 0, macs: 0, bytes: 0, traffic: 0, nodes: 0}).get(key);
+    for (const m of ["cycles", "measured", "macs", "bytes", "traffic"]) s[m] += n[m] || 0;
     s.nodes++;
   }
   return [...sums.values()];
 }
 function costView() {
-  const view = $("view-cost"), measures = ["cycles", "macs", "bytes"].filter(m => total(m));
+  const view = $("view-cost"), measures = ["cycles", "measured", "macs", "bytes"].filter(m => total(m));
   if (!measures.length) return view.replaceChildren(el("h1", {}, "Cost"), el("p.empty", {}, "Nothing is known of the cost."));
   const again = change => { Object.assign(cost, change); costView(); };
   const box = el("div.box", {}), rows = costRows().sort((a, b) => b[cost.by] - a[cost.by]), top = rows.length ? rows[0][cost.by] : 1;
@@ -74,6 +74,7 @@ function costView() {
   view.replaceChildren(el("h1", {}, "Cost"),
     el("p.soft", {}, hasCycles ? "Cycles, multiplications and traffic as in tosac profile, by source line; bytes follow from the shapes."
       : "Multiplications and bytes follow from the shapes of each operator."),
+    hasMeasured ? el("p.soft", {}, `Measured: ${whole(M.cycles)} cycles on average of ${count(M.jobs)} jobs, ${whole(M.expected_cycles)} expected (${M.file}). What was measured together is divided by expected cycles.`) : "",
     el("div.row", {}, seg("Measure", measures, cost.by, m => again({by: m})), el("span.soft", {}, ...trail.flatMap((t, i) => i ? [" › ", t] : [t]))),
     box, el("h2", {}, "Dearest first"), el("div.row", {}, seg("Rows", ["node", "line", "module", "operator"], cost.rows, r => again({rows: r}))),
     table(`Cost by ${cost.rows}`, rows, [
@@ -81,6 +82,8 @@ function costView() {
       {title: "", bar: 1, cell: r => bar(r[cost.by] / top)},
       {title: "share", n: 1, value: r => r[cost.by] / total(cost.by), text: r => percent(r[cost.by] / total(cost.by))},
       ...(hasCycles ? [{title: "cycles", n: 1, value: r => r.cycles, text: r => whole(r.cycles)}] : []),
+      ...(hasMeasured ? [{title: "measured", n: 1, value: r => r.measured, text: r => r.measured ? whole(r.measured) : ""},
+        {title: "against expected", n: 1, value: r => r.measured && r.cycles ? r.measured / r.cycles - 1 : undefined, text: r => r.measured && r.cycles ? (r.measured < r.cycles ? "−" : "+") + Math.abs(100 * (r.measured / r.cycles - 1)).toFixed(1) + " %" : ""}] : []),
       {title: "MACs", n: 1, value: r => r.macs, text: r => count(r.macs || 0)},
       ...(peak && hasCycles ? [{title: "in use", n: 1, value: utilisation, text: r => percent(utilisation(r))}] : []),
       {title: "bytes", n: 1, value: r => r.bytes, text: r => bytes(r.bytes)},
