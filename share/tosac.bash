@@ -46,8 +46,8 @@ _tosac()
         valued='|--target|-t|--firmware|--board|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     profile)
-        options='--target -t --board --by --top --estimate --etdump --pmu --overlay --ticks --method --calib --quant -q --cpu --float --rate --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
-        valued='|--target|-t|--board|--by|--top|--etdump|--pmu|--overlay|--ticks|--method|--calib|--quant|-q|--cpu|--float|--rate|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
+        options='--target -t --board --by --top --estimate --etdump --pmu --overlay --into --ticks --method --calib --quant -q --cpu --float --rate --system --optimise --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '
+        valued='|--target|-t|--board|--by|--top|--etdump|--pmu|--overlay|--into|--ticks|--method|--calib|--quant|-q|--cpu|--float|--rate|--system|--optimise|--threads|--dim|--shape|--set|--signature|--dynamic-range|'
         ;;
     advise)
         options='--target -t --board --tries --calib --quant -q --cpu --float --rate --system --optimise --report --json --quiet --round --threads --reference --dim --shape --set --signature --dynamic-range --help -h --version '

@@ -123,6 +123,7 @@ complete -c tosac -n '__fish_seen_subcommand_from profile' -l estimate -d 'estim
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l etdump -r -d 'FILE.pte: what ExecuTorch\'s runtime measured while it ran it, beside what is expected'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l pmu -r -d 'what the NPU\'s cycle counter took, beside what is expected: a log of examples/pmu, of a program compiled with --marks'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l overlay -r -d '--pmu: the measured cycles by node as data for Model Explorer'
+complete -c tosac -n '__fish_seen_subcommand_from profile' -l into -r -d '--pmu: the measured cycles into the page that compile --report wrote'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l ticks -r -d 'ticks of the ETDump\'s clock in a second (default: 1e9; cycles of a core at 400 MHz: 400e6)'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l method -r -d 'FILE.pte: the method (default: all)'
 complete -c tosac -n '__fish_seen_subcommand_from profile' -l calib -r -d 'calibration data (default: random data; 16-bit values and forms may then differ)'
