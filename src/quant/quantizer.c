@@ -81,7 +81,7 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 /* ---- one program, in two ways ---- */
 
 /* Other forms of a program. */
-typedef enum kind { TURNED, GROUPED, FORMS } kind;
+typedef enum kind { FINE, TURNED, GROUPED, FORMS } kind;
 
 /* A program being quantized. */
 typedef struct attempt {
@@ -291,25 +291,37 @@ static bool may_reform(const tc_module *module, const tc_quant_request *request)
            !request->n_size;
 }
 
+/* A program and a form of it, on some of the samples. */
+static tc_status measure_both(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
+                              const attempt *other, tc_measured *as_is, tc_measured *formed)
+{
+    enum { MOST = 32 };
+    tc_yardstick yard;
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, as_is));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, formed));
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
+static void take_over(attempt *a, attempt *other)
+{
+    ti_quant_take_over(a->typed, other->typed);
+    other->typed = a->typed;
+    memcpy(other->form, a->form, sizeof a->form);
+    *a = *other;
+}
+
 /* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
 static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
                              attempt *other, kind form, tc_quant_gain gain, double least)
 {
-    enum { MOST = 32 };
-    tc_yardstick yard;
     tc_measured as_is, formed;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
-    ti_yardstick_end(&yard);
+    TC_TRY(measure_both(ctx, request, a, other, &as_is, &formed));
     gain.db = formed.sqnr_db;
     gain.taken = formed.sqnr_db > as_is.sqnr_db + least;
-    if (gain.taken) {
-        ti_quant_take_over(a->typed, other->typed);
-        other->typed = a->typed;
-        memcpy(other->form, a->form, sizeof a->form);
-        *a = *other;
-    }
+    if (gain.taken)
+        take_over(a, other);
     a->form[form] = gain;
     return TC_OK;
 }
@@ -321,6 +333,40 @@ static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, 
     silent.quiet = true;
     again.config = &silent;
     return prepare(ctx, &again, a);
+}
+
+/* With 16-bit weights in the transforms of power spectra, if it is closer on some of the samples and
+ * takes no more than a percent of the time more for each dB; where the time is not known, it is only
+ * tried by who asks for it.  The rest then goes on with what was decided. */
+static tc_status prepare_fine(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    static const double A_DB = 0.01;
+    bool can = !request->config->transform && !request->config->anchor && request->cost.of &&
+               !request->n_merge && request->samples.n && !request->observe_only &&
+               !request->record && !request->n_size && !request->config->plain_spectra, any = false;
+    tc_quant_gain gain = {.name = "transform",
+                          .what = "weights of a spectrum's transform in 16 bits, as two layers of 8"};
+    attempt fine = {.typed = can ? ti_module_copy(a->real) : NULL, .masks = a->masks};
+    double before, after;
+    tc_measured as_is, split;
+    if (can)
+        TC_TRY(ti_spectra_split(ctx, fine.typed, request->config, &any));
+    if (!any)
+        return TC_OK;
+    TC_TRY(prepare_silently(ctx, request, &fine));
+    TC_TRY(measure_both(ctx, request, a, &fine, &as_is, &split));
+    TC_TRY(request->cost.of(request->cost.who, a->typed, &before));
+    TC_TRY(request->cost.of(request->cost.who, fine.typed, &after));
+    gain.db = split.sqnr_db;
+    double more = split.sqnr_db - as_is.sqnr_db;
+    gain.taken = more > 1 && after <= before * (1 + A_DB * more);
+    tc_config *config = ti_arena_copy(&ctx->arena, request->config, sizeof *config);
+    config->transform = gain.taken ? TC_i16 : TC_i8;
+    request->config = config;
+    if (gain.taken)
+        take_over(a, &fine);
+    a->form[FINE] = gain;
+    return TC_OK;
 }
 
 /* With the values between its layers in other coordinates. */
@@ -613,6 +659,9 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (own.real_spectra && !own.quiet)
         say_front(ctx, module, &own);
     TC_TRY(form(ctx, module, &request, &spectra));
+    if (own.transform && !spectra && !own.quiet)
+        ti_warning(ctx, &(tc_loc){.file = module->file}, TC_E_NO_EFFECT,
+                   "'transform' has no effect: no logarithm or root reads a power spectrum of an input, in integers");
     if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);
     own.largest = ti_quant_largest(module, request.largest);
@@ -622,6 +671,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
+    if (spectra)
+        TC_TRY(prepare_fine(ctx, &request, &a));
     if (may_reform(module, &request))
         TC_TRY(prepare_turned(ctx, &request, &a));
     if (may_reform(module, &request) && may_group(&request))

@@ -295,11 +295,19 @@ static bool power(finder *d, tc_val v, int depth, tc_spectral_value *out)
 
 /* ---- parts, and what leads to them ---- */
 
-static bool is_layer(const finder *d, const tc_node *node)
+static bool layer_of(const tc_dataflow *f, const tc_node *node)
 {
-    return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
-            node->op == TC_OP_conv_transpose || node->op == TC_OP_matmul) &&
-           is_fixed(d, node->in[1]);
+    return node &&
+           TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose, TC_OP_matmul) &&
+           f->fixed[node->in[1]];
+}
+
+static bool is_layer(const finder *d, const tc_node *node) { return layer_of(d->f, node); }
+
+bool ti_spectra_halves(const tc_dataflow *f, const tc_node *node)
+{
+    return node->op == TC_OP_add && ((const tc_attr_alpha *)node->attr)->alpha == 1 &&
+           layer_of(f, ti_def(f->g, node->in[0])) && layer_of(f, ti_def(f->g, node->in[1]));
 }
 
 /* Made from inputs, state and real values by linear operators. */
@@ -373,7 +381,7 @@ static void mark_parts(finder *d, tc_val v, int32_t root, bool below)
         return;
     }
     if (ti_spectra_moves(node) || node->op == TC_OP_neg || node->op == TC_OP_cat ||
-        node->op == TC_OP_stack) {
+        node->op == TC_OP_stack || ti_spectra_halves(f, node)) {
         for (int i = 0; i < node->n_in; i++)
             mark_parts(d, node->in[i], root, below);
         return;

@@ -9,7 +9,8 @@
  *   log(x * x + y * y + c) =  2 log(hypot(hypot(x, y), sqrt(c)))
  *   sqrt(x * x + y * y)    =  hypot(x, y)         before bands and a logarithm
  *
- * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93. */
+ * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93.  Where transforms are
+ * to have 16-bit weights, split_transforms.c comes last. */
 #include "spectra.h"
 
 #include <math.h>
@@ -227,5 +228,6 @@ tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *confi
         any = false;
         TC_TRY(ti_rewrite_graph(ti_main(module), sweepers, TC_COUNT(sweepers), &any));
     }
-    return TC_OK;
+    bool split;
+    return config->transform == TC_i16 ? ti_spectra_split(ctx, module, config, &split) : TC_OK;
 }

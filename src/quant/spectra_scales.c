@@ -114,9 +114,14 @@ void ti_spectra_weights(tc_dataflow *f, const tc_domains *domains)
     }
 }
 
-/* The largest result of a layer, for any input codes; 0: it is none. */
+/* The largest result of a layer, or of the sum of two, for any input codes; 0: it is none. */
 static double reach_of(const tc_graph *g, const tc_node *node, const tc_domains *domains)
 {
+    if (node && node->op == TC_OP_add) {
+        double a = reach_of(g, ti_def(g, node->in[0]), domains),
+               b = reach_of(g, ti_def(g, node->in[1]), domains);
+        return a > 0 && b > 0 ? a + b : 0;
+    }
     if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear))
         return 0;
     tc_tensor w = ti_tensor_of(g, node->in[1]),
