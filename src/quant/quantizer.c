@@ -80,6 +80,9 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 /* ---- one program, in two ways ---- */
 
+/* Forms that cost time: at least so many dB, for at most so much more of it. */
+static const double WORTH = 0.5, MORE = 1.03;
+
 /* Other forms of a program. */
 typedef enum kind { FINE, TURNED, GROUPED, FORMS } kind;
 
@@ -336,11 +339,10 @@ static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, 
 }
 
 /* With 16-bit weights in the transforms of power spectra, if it is closer on some of the samples and
- * takes no more than a percent of the time more for each dB; where the time is not known, it is only
- * tried by who asks for it.  The rest then goes on with what was decided. */
+ * takes no more time for each dB than channels in groups do; where the time is not known, it is only
+ * done where it is asked for.  The rest then goes on with what was decided. */
 static tc_status prepare_fine(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
-    static const double A_DB = 0.01;
     bool can = !request->config->transform && !request->config->anchor && request->cost.of &&
                !request->n_merge && request->samples.n && !request->observe_only &&
                !request->record && !request->n_size && !request->config->plain_spectra, any = false;
@@ -359,7 +361,7 @@ static tc_status prepare_fine(tc_ctx *ctx, tc_quant_request *request, attempt *a
     TC_TRY(request->cost.of(request->cost.who, fine.typed, &after));
     gain.db = split.sqnr_db;
     double more = split.sqnr_db - as_is.sqnr_db;
-    gain.taken = more > 1 && after <= before * (1 + A_DB * more);
+    gain.taken = more >= WORTH && after <= before * (1 + (MORE - 1) * more / WORTH);
     tc_config *config = ti_arena_copy(&ctx->arena, request->config, sizeof *config);
     config->transform = gain.taken ? TC_i16 : TC_i8;
     request->config = config;
@@ -420,7 +422,6 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
                             tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
                             attempt *out, size_t *n, bool *fits)
 {
-    static const double MORE = 1.03;
     tc_bytes_cycles price;
     *fits = false;
     *out = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
@@ -438,7 +439,7 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
 /* With the loudest layers' channels in groups: all of them, or one after another those that fit. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */;
+    static const double LESS = 0.109; /* 1 - 10^(-WORTH / 10) */
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
     tc_bytes_cycles as_is = {0};

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_signal.c -- TensorFlow Lite Micro's audio operators, to the bit, of integer operators of ours.
+ *
+ * uint32 and uint64 numbers are computed in i64 modulo 2^32, of which every step below keeps the
+ * low bits: x & MASK.  What a kernel leaves as it was (results that are not valid, energies outside
+ * of its range) is 0. */
+#include "tflite_signal.h"
+
+#include <math.h>
+
+#include "../../base/real.h"
+#include "../../num/load.h"
+#include "../../wire/flexbuf.h"
+
+static const int64_t MASK = UINT32_MAX;
+
+int64_t ti_tfl_signal_option(tc_tfl_node *n, const char *key)
+{
+    tc_flex_map map;
+    double x = 0;
+    bool there = ti_flex_map(ti_tfl_record(n), &map) && ti_flex_number(&map, key, &x) &&
+                 fabs(x) < 0x1p53;
+    if (!there)
+        ti_b_bad(&n->m, TC_E_FORMAT, "its options have no number '%s'", key);
+    return there ? (int64_t)x : 0;
+}
+
+tc_dtype ti_tfl_signal_type(tc_tfl_node *n)
+{
+    int64_t t = ti_tfl_signal_option(n, "T");
+    return t == 0 ? TC_f32 : t == 2 ? TC_i32 : t == 7 ? TC_i16 : TC_none; /* TensorType */
+}
+
+/* An option from least to most. */
+static int64_t option(tc_tfl_node *n, const char *key, int64_t least, int64_t most)
+{
+    int64_t x = ti_tfl_signal_option(n, key);
+    if (n->m.status == TC_OK && (x < least || x > most))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' is %" PRId64 ", expected %" PRId64 " to %" PRId64, key, x,
+                 least, most);
+    return x;
+}
+
+/* ---- arithmetic ---- */
+
+/* Input i, as i64; what was made of i64 numbers below 2^32 is taken from there. */
+static tc_val wide(tc_tfl_node *n, int i)
+{
+    tc_val x = ti_tfl_need(n, i);
+    const tc_node *def = x ? ti_def(n->m.g, x) : NULL;
+    bool made = def && def->op == TC_OP_cast && ti_b_dtype(&n->m, x) == TC_u32 &&
+                ti_b_dtype(&n->m, def->in[0]) == TC_i64;
+    return x ? ti_b_cast(&n->m, made ? def->in[0] : x, TC_i64) : x;
+}
+
+static tc_val low(tc_build *m, tc_val x)
+{
+    return ti_b_bitwise_and(m, x, ti_b_scalar_i64(m, TC_i64, MASK));
+}
+
+static tc_val n64(tc_build *m, int64_t v) { return ti_b_scalar_i64(m, TC_i64, v); }
+
+static tc_val right(tc_build *m, tc_val x, int64_t by) { return ti_b_shift_right(m, x, ti_b_number(m, x, (double)by)); }
+
+static tc_val left(tc_build *m, tc_val x, int64_t by) { return ti_b_shift_left(m, x, ti_b_number(m, x, (double)by)); }
+
+/* How many bits x >= 0 has, below 2^32. */
+static tc_val bits_of(tc_build *m, tc_val x)
+{
+    int64_t power[32], last = x ? ti_b_type(m, x)->rank : 0;
+    for (int k = 0; k < 32; k++)
+        power[k] = INT64_C(1) << k;
+    x = x ? ti_b_unsqueeze(m, ti_b_cast(m, x, TC_i64), last) : x;
+    tc_val at_least = ti_b_ge(m, x, ti_b_list(m, power, 32));
+    return ti_b_reduce(m, TC_OP_sum, ti_b_cast(m, at_least, TC_i64), &last, 1, false);
+}
+
+/* Elements of a constant table, as i64. */
+static tc_val looked_up(tc_build *m, tc_val table, tc_val index)
+{
+    return ti_b_index_select(m, table, index, 0);
+}
+
+/* ---- one frame ---- */
+
+/* clamp((x * weights) >> shift) */
+void ti_tfl_build_signal_window(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1);
+    int64_t shift = option(n, "shift", 0, 31);
+    TC_STOP(m);
+    const tc_type *t = ti_b_type(m, x);
+    int64_t size = tc_type_count(ti_b_type(m, w)), count = tc_type_count(t);
+    if (!size || count % size) {
+        ti_b_bad(m, TC_E_SHAPE, "%" PRId64 " samples and a window of %" PRId64, count, size);
+        return;
+    }
+    tc_val rows = ti_b_reshape(m, ti_b_cast(m, x, TC_i32), 2, (int64_t[]){count / size, size}),
+           by = ti_b_reshape(m, ti_b_cast(m, w, TC_i32), 2, (int64_t[]){1, size});
+    tc_val y = ti_b_clamp(m, right(m, ti_b_mul(m, rows, by), shift), INT16_MIN, INT16_MAX);
+    ti_tfl_bind(n, 0, ti_b_reshape_as(m, ti_b_cast(m, y, TC_i16), t));
+}
+
+/* Which samples the kernel's largest magnitude is one of.  It is kept in 16 bits: -32768 starts it
+ * again, below all, and it then rises by samples that are below 0 and each larger than the last. */
+static tc_val counted(tc_build *m, tc_val x)
+{
+    int64_t n = ti_b_type(m, x)->dim[0], first = 0;
+    tc_val before = ti_b_full(m, 1, (int64_t[]){1}, INT16_MIN, TC_i32), rises, breaks, start;
+    if (n > 1)
+        before = ti_b_cat(m, 0, (tc_val[]){before, ti_b_slice(m, x, 0, 0, n - 1, 1)}, 2);
+    rises = ti_b_gt(m, x, before);
+    breaks = ti_b_logical_not(m, ti_b_logical_and(m, rises, ti_b_lt(m, x, ti_b_number(m, x, 0))));
+    breaks = ti_b_cumsum(m, ti_b_cast(m, breaks, TC_i32), 0);
+    start = ti_b_eq(m, x, ti_b_number(m, x, INT16_MIN));
+    start = ti_b_where(m, start, breaks, ti_b_number(m, breaks, -1));
+    start = ti_b_reduce(m, TC_OP_amax, start, &first, 1, true);
+    return ti_b_gt(m, breaks, start);
+}
+
+/* x << s, the largest s that its largest magnitude fits 15 bits; and s */
+void ti_tfl_build_signal_fft_auto_scale(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = ti_tfl_need(n, 0);
+    const tc_tfl_tensor *bits = ti_tfl_out_tensor(n, 1);
+    TC_STOP(m);
+    const tc_type *t = ti_b_type(m, x);
+    if (t->rank != 1 || !t->dim[0] || !bits) {
+        ti_b_bad(m, TC_E_SHAPE, "its input is not a row of samples, or its results are not two");
+        return;
+    }
+    int64_t first = 0;
+    x = ti_b_cast(m, x, TC_i32);
+    tc_val size = ti_b_where(m, counted(m, x), ti_b_abs(m, x), ti_b_number(m, x, 0));
+    tc_val most = ti_b_reduce(m, TC_OP_amax, size, &first, 1, true);
+    tc_val s = ti_b_cast(m, bits_of(m, most), TC_i32);
+    s = ti_b_maximum(m, ti_b_sub(m, ti_b_number(m, s, 15), s), ti_b_number(m, s, 0));
+    s = ti_b_where(m, ti_b_gt(m, most, ti_b_number(m, most, 0)), s, ti_b_number(m, s, 0));
+    ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_shift_left(m, x, s), TC_i16));
+    ti_tfl_bind(n, 1, ti_b_reshape(m, s, bits->rank, bits->dim));
+}
+
+void ti_tfl_build_signal_rfft(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = ti_tfl_need(n, 0);
+    tc_dtype type = ti_tfl_signal_type(n);
+    int64_t length = option(n, "fft_length", 1, 1 << 20);
+    const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
+    TC_STOP(m);
+    const tc_type *t = ti_b_type(m, x);
+    int64_t size = t->rank ? t->dim[t->rank - 1] : 0, rows = size ? tc_type_count(t) / size : 0;
+    if (!to || !rows || size > length || t->dtype != type) {
+        ti_b_bad(m, TC_E_SHAPE, "%" PRId64 " samples of a transform of %" PRId64 ", or another type", size,
+                 length);
+        return;
+    }
+    x = ti_b_reshape(m, x, 2, (int64_t[]){rows, size});
+    if (size < length)
+        x = ti_b_pad(m, x, (int64_t[]){0, 0, 0, length - size}, 0);
+    ti_tfl_bind(n, 0, ti_b_reshape(m, ti_tfl_rfft(n, x, length, type), to->rank, to->dim));
+}
+
+void ti_tfl_build_signal_irfft(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = ti_tfl_need(n, 0);
+    tc_dtype type = ti_tfl_signal_type(n);
+    int64_t length = option(n, "fft_length", 1, 1 << 20);
+    const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
+    TC_STOP(m);
+    const tc_type *t = ti_b_type(m, x);
+    if (!to || !t->rank || t->dim[t->rank - 1] != length + 2 || t->dtype != type) {
+        ti_b_bad(m, TC_E_SHAPE, "its input does not have the %" PRId64 " numbers of such a spectrum",
+                 length + 2);
+        return;
+    }
+    ti_tfl_bind(n, 0, ti_b_reshape(m, ti_tfl_irfft(n, x, length, type), to->rank, to->dim));
+}
+
+/* re^2 + im^2 of bins start to end */
+void ti_tfl_build_signal_energy(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = ti_tfl_need(n, 0);
+    int64_t start = option(n, "start_index", 0, INT32_MAX), end = option(n, "end_index", 0, INT32_MAX);
+    TC_STOP(m);
+    int64_t bins = tc_type_count(ti_b_type(m, x)) / 2;
+    if (end > bins || start > end) {
+        ti_b_bad(m, TC_E_ARGUMENT, "bins %" PRId64 " to %" PRId64 " of %" PRId64, start, end, bins);
+        return;
+    }
+    x = ti_b_reshape(m, x, 2, (int64_t[]){bins, 2});
+    x = ti_b_cast(m, ti_b_slice(m, x, 0, start, end, 1), TC_i32);
+    x = ti_b_mul(m, x, x);
+    tc_val re = ti_b_select(m, x, 1, 0), im = ti_b_select(m, x, 1, 1);
+    tc_val y = low(m, ti_b_cast(m, ti_b_add(m, re, im), TC_i64));
+    if (start || end < bins)
+        y = ti_b_pad(m, y, (int64_t[]){start, bins - end}, 0);
+    ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
+}
+
+/* ---- bands ---- */
+
+/* Adds weights of a band, from its row of a table, to those of a channel. */
+static bool add_band(tc_tfl_node *n, const tc_tensor *table, int64_t band, tc_tensor from,
+                     tc_tensor to, int64_t channel, int64_t bins)
+{
+    int64_t at = ti_load_i64(table[0], band), first = ti_load_i64(table[1], band),
+            width = ti_load_i64(table[2], band);
+    bool fits = at >= 0 && first >= 0 && at + width <= bins &&
+                first + width <= tc_type_count(from.type);
+    if (!fits)
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "band %" PRId64 " reads outside of its bins or weights", band);
+    for (int64_t j = 0; j < width && fits; j++)
+        ti_store_i64(to, channel * bins + at + j,
+                     ti_load_i64(to, channel * bins + at + j) + ti_load_i64(from, first + j));
+    return fits;
+}
+
+/* Sums of two neighbouring bands: band i's by its weights, band i - 1's by its others. */
+void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = wide(n, 0);
+    tc_tensor weight[2] = {{0}}, table[3] = {{0}};
+    int64_t channels = option(n, "num_channels", 1, 4096);
+    for (int i = 0; i < 5 && m->status == TC_OK; i++)
+        if (!ti_tfl_settled_tensor(n, 1 + i, i < 2 ? &weight[i] : &table[i - 2]))
+            return;
+    TC_STOP(m);
+    int64_t bins = tc_type_count(ti_b_type(m, x)), last = 1;
+    for (int i = 0; i < 3; i++)
+        if (tc_type_count(table[i].type) <= channels) {
+            ti_b_bad(m, TC_E_SHAPE, "a table of %" PRId64 " bands for %" PRId64 " channels",
+                     tc_type_count(table[i].type), channels);
+            return;
+        }
+    tc_tensor by = ti_b_tensor(m, TC_i64, 2, (int64_t[]){channels, bins});
+    memset(by.data, 0, tc_type_bytes(by.type));
+    for (int64_t c = 0; c < channels; c++)
+        if (!add_band(n, table, c + 1, weight[0], by, c, bins) ||
+            !add_band(n, table, c, weight[1], by, c, bins))
+            return;
+    tc_val y = ti_b_mul(m, ti_b_reshape(m, x, 2, (int64_t[]){1, bins}), ti_b_const(m, by, NULL));
+    ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_reduce(m, TC_OP_sum, y, &last, 1, false), TC_u64));
+}
+
+/* Whole square root to the nearest, >> a shift.  A root of f64 is off by one at most; below 2^32 the
+ * largest result is 65535. */
+void ti_tfl_build_signal_filter_bank_square_root(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val u = ti_tfl_need(n, 0), shift = wide(n, 1);
+    TC_STOP(m);
+    tc_val x = ti_b_cast(m, u, TC_i64), sign = n64(m, INT64_MIN), one = n64(m, 1);
+    tc_val order = ti_b_bitwise_xor(m, x, sign); /* i64 in the order of u64 */
+    tc_val r = ti_b_cast(m, ti_b_sqrt(m, ti_b_cast(m, u, TC_f64)), TC_i64);
+    r = ti_b_minimum(m, r, n64(m, UINT32_MAX));
+    tc_val above = ti_b_gt(m, ti_b_bitwise_xor(m, ti_b_mul(m, r, r), sign), order);
+    r = ti_b_sub(m, r, ti_b_cast(m, above, TC_i64));
+    tc_val next = ti_b_add(m, r, one);
+    tc_val below = ti_b_le(m, ti_b_bitwise_xor(m, ti_b_mul(m, next, next), sign), order);
+    below = ti_b_logical_and(m, below, ti_b_lt(m, r, n64(m, UINT32_MAX)));
+    r = ti_b_add(m, r, ti_b_cast(m, below, TC_i64));
+    tc_val rest = ti_b_sub(m, x, ti_b_mul(m, r, r));
+    tc_val small = ti_b_eq(m, ti_b_shift_right(m, x, n64(m, 32)), n64(m, 0));
+    tc_val top = ti_b_where(m, small, n64(m, UINT16_MAX), n64(m, UINT32_MAX));
+    tc_val up = ti_b_logical_and(m, ti_b_gt(m, rest, r), ti_b_ne(m, r, top));
+    r = ti_b_add(m, r, ti_b_cast(m, up, TC_i64));
+    shift = ti_b_reshape(m, shift, 0, NULL);
+    ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_shift_right(m, r, shift), TC_u32));
+}
+
+/* State of this operator, beginning with zeros, and its next. */
+static const char *state_name(tc_tfl_node *n, const char *what)
+{
+    return ti_text_format(&n->m.ctx->arena, "%s:%s", n->m.loc->node, what);
+}
+
+static tc_val remembered(tc_tfl_node *n, const char *what, tc_dtype dtype, int rank, const int64_t *dim)
+{
+    const tc_type *t = ti_type_make(n->m.ctx, dtype, rank, dim);
+    return ti_tfl_state(n, state_name(n, what), t, 0);
+}
+
+static void remember(tc_tfl_node *n, const char *what, tc_val x)
+{
+    ti_tfl_state_set(n, state_name(n, what), x);
+}
+
+/* a for even channels, b for odd ones. */
+static tc_val alternating(tc_build *m, int64_t channels, int64_t a, int64_t b)
+{
+    int64_t *v = tc_new_n(&m->ctx->arena, int64_t, (size_t)channels);
+    for (int64_t i = 0; i < channels; i++)
+        v[i] = i & 1 ? b : a;
+    return ti_b_list(m, v, channels);
+}
+
+/* noise = (s x + (1 - s) noise) >> bits; x less that, but no less than a share of x */
+void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
+{
+    tc_build *m = &n->m;
+    tc_val x = wide(n, 0);
+    int64_t extra = option(n, "smoothing_bits", 0, 31), bits = option(n, "spectral_subtraction_bits", 0, 32);
+    int64_t s = option(n, "smoothing", 0, UINT32_MAX), rest = option(n, "one_minus_smoothing", 0, UINT32_MAX),
+            odd_s = option(n, "alternate_smoothing", 0, UINT32_MAX),
+            odd_rest = option(n, "alternate_one_minus_smoothing", 0, UINT32_MAX),
+            least = option(n, "min_signal_remaining", 0, UINT32_MAX);
+    bool clamps = option(n, "clamping", 0, 1);
+    TC_STOP(m);
+    int64_t channels = tc_type_count(ti_b_type(m, x));
+    tc_val noise = remembered(n, "noise", TC_i64, 1, &channels);
+    TC_STOP(m);
+    tc_val scaled = low(m, left(m, x, extra));
+    tc_val now = ti_b_mul(m, scaled, alternating(m, channels, s, odd_s)),
+           old = ti_b_mul(m, noise, alternating(m, channels, rest, odd_rest));
+    noise = low(m, right(m, ti_b_add(m, now, old), bits));
+    tc_val estimate = ti_b_minimum(m, noise, scaled);
+    if (clamps)
+        noise = estimate;
+    tc_val floor = low(m, right(m, ti_b_mul(m, x, n64(m, least)), bits));
+    tc_val y = ti_b_maximum(m, right(m, ti_b_sub(m, scaled, estimate), extra), floor);
+    remember(n, "noise", noise);
+    ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
+    ti_tfl_bind(n, 1, ti_b_cast(m, noise, TC_u32));
+}
+
+/* The gain of a noise: parabolas between powers of two, of three numbers each after the first. */
+static tc_val gain_of(tc_build *m, tc_val noise, tc_val table)
+{
+    tc_val bits = bits_of(m, noise), eleven = n64(m, 11), zero = n64(m, 0), part, at, c[3];
+    part = ti_b_shift_left(m, noise, ti_b_maximum(m, ti_b_sub(m, eleven, bits), zero));
+    part = ti_b_shift_right(m, part, ti_b_maximum(m, ti_b_sub(m, bits, eleven), zero));
+    part = ti_b_bitwise_and(m, part, n64(m, 0x3ff));
+    at = ti_b_sub(m, left(m, bits, 2), n64(m, 6));
+    at = ti_b_maximum(m, at, zero);
+    for (int k = 0; k < 3; k++)
+        c[k] = looked_up(m, table, ti_b_add(m, at, n64(m, k)));
+    tc_val y = right(m, ti_b_mul(m, c[2], part), 5);
+    y = ti_b_add(m, y, left(m, c[1], 5));
+    y = ti_b_add(m, ti_b_mul(m, y, part), n64(m, 1 << 14));
+    y = ti_b_add(m, right(m, y, 15), c[0]);
+    y = ti_b_cast(m, ti_b_cast(m, y, TC_i16), TC_i64);
+    tc_val first = looked_up(m, table, ti_b_minimum(m, noise, n64(m, 2)));
+    return ti_b_where(m, ti_b_le(m, noise, n64(m, 2)), first, y);
+}
+
+/* snr = (x gain(noise)) >> shift, 12 fraction bits; snr^2 / 4 below 2, else snr - 1, 6 fraction bits */
+void ti_tfl_build_signal_pcan(tc_tfl_node *n)
+{
+    enum { GAINS = 125 }; /* 4 * 32 - 6 + 3 */
+    tc_build *m = &n->m;
+    tc_val x = wide(n, 0), noise = wide(n, 1), table = wide(n, 2);
+    int64_t shift = option(n, "snr_shift", 0, 32);
+    TC_STOP(m);
+    if (tc_type_count(ti_b_type(m, table)) < GAINS) {
+        ti_b_bad(m, TC_E_SHAPE, "a table of %" PRId64 " gains, expected %d", tc_type_count(ti_b_type(m, table)),
+                 GAINS);
+        return;
+    }
+    tc_val gain = low(m, gain_of(m, noise, table));
+    tc_val snr = low(m, right(m, ti_b_mul(m, x, gain), shift));
+    tc_val squared = right(m, ti_b_mul(m, snr, snr), 20), less = ti_b_sub(m, right(m, snr, 6), n64(m, 64));
+    tc_val y = ti_b_where(m, ti_b_lt(m, snr, n64(m, 2 << 12)), squared, less);
+    ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
+}
+
+/* ln(x << bits) * scale, by 128 pieces an octave; 0 up to 1, at most 32767 */
+void ti_tfl_build_signal_filter_bank_log(tc_tfl_node *n)
+{
+    enum { PIECES = 128, LN2 = 45426 }; /* of 65536 */
+    tc_build *m = &n->m;
+    tc_val x = wide(n, 0);
+    int64_t bits = option(n, "input_correction_bits", 0, 31), scale = option(n, "output_scale", 0, INT32_MAX),
+            above[PIECES + 1];
+    TC_STOP(m);
+    for (int k = 0; k <= PIECES; k++) /* log2(1 + f) - f */
+        above[k] = (int64_t)rint(65536 * (ti_log2(1 + k / (double)PIECES) - k / (double)PIECES));
+    tc_val table = ti_b_list(m, above, PIECES + 1), whole, f, at, c, d, y;
+    x = low(m, left(m, x, bits));
+    tc_val valid = ti_b_gt(m, x, n64(m, 1));
+    x = ti_b_maximum(m, x, n64(m, 1));
+    whole = ti_b_sub(m, bits_of(m, x), n64(m, 1));
+    f = ti_b_sub(m, x, ti_b_shift_left(m, n64(m, 1), whole));
+    f = ti_b_shift_left(m, f, ti_b_maximum(m, ti_b_sub(m, n64(m, 16), whole), n64(m, 0)));
+    f = ti_b_shift_right(m, f, ti_b_maximum(m, ti_b_sub(m, whole, n64(m, 16)), n64(m, 0)));
+    at = right(m, f, 9);
+    c = looked_up(m, table, at);
+    d = ti_b_sub(m, looked_up(m, table, ti_b_add(m, at, n64(m, 1))), c);
+    d = right(m, ti_b_mul(m, d, ti_b_sub(m, f, left(m, at, 9))), 16);
+    y = ti_b_add(m, ti_b_add(m, left(m, whole, 16), f), ti_b_add(m, c, d));
+    y = right(m, ti_b_add(m, ti_b_mul(m, y, n64(m, LN2)), n64(m, 1 << 15)), 16);
+    y = low(m, ti_b_add(m, ti_b_mul(m, y, n64(m, scale)), n64(m, 1 << 15)));
+    y = ti_b_minimum(m, right(m, y, 16), n64(m, INT16_MAX));
+    y = ti_b_where(m, valid, y, n64(m, 0));
+    ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_i16));
+}

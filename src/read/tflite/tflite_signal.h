@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_signal.h -- what the builders of TFLM's audio operators share. */
+#ifndef TC_TFLITE_SIGNAL_H
+#define TC_TFLITE_SIGNAL_H
+
+#include "tflite_program.h"
+
+/* An option of a custom operator, by its key. */
+int64_t ti_tfl_signal_option(tc_tfl_node *n, const char *key);
+/* TensorType of the option "T": i16, i32 or f32; TC_none: another. */
+tc_dtype ti_tfl_signal_type(tc_tfl_node *n);
+
+/* The real transform of `length` samples, [rows, length] to [rows, length / 2 + 1, 2], and back; of
+ * numbers of that type, whose fixed-point steps are TFLM's. */
+tc_val ti_tfl_rfft(tc_tfl_node *n, tc_val x, int64_t length, tc_dtype type);
+tc_val ti_tfl_irfft(tc_tfl_node *n, tc_val x, int64_t length, tc_dtype type);
+
+#endif
