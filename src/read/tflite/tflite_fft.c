@@ -64,9 +64,12 @@ static cpx divided(const arith *a, cpx x, int64_t by)
     return x;
 }
 
+/* Half of a sum, which C makes in i32, also of i16. */
 static tc_val halved(const arith *a, tc_val x)
 {
-    return a->fraction ? ti_b_shift_right(a->m, x, number(a, 1)) : ti_b_mul_n(a->m, x, 0.5);
+    if (!a->fraction)
+        return ti_b_mul_n(a->m, x, 0.5);
+    return ti_b_shift_right(a->m, a->type == TC_i32 ? wrap(a, x) : x, number(a, 1));
 }
 
 static cpx product(const arith *a, cpx x, cpx y)
@@ -313,5 +316,9 @@ tc_val ti_tfl_irfft(tc_tfl_node *node, tc_val x, int64_t length, tc_dtype type)
     if (h == 1)
         all[1] = all[2];
     z = complex_fft(a, joined(a, 1, all, h == 1 ? 2 : 3), rows, n);
+    if (!a->fraction) {
+        z.r = ti_b_div(a->m, z.r, ti_b_number(a->m, z.r, (double)length));
+        z.i = ti_b_div(a->m, z.i, ti_b_number(a->m, z.i, (double)length));
+    }
     return unpaired(a, z);
 }
