@@ -6,10 +6,7 @@
  * is made of the zeros that the state begins with. */
 #include "tflite_signal.h"
 
-static const char *name_of(tc_tfl_node *n, const char *what)
-{
-    return ti_text_format(&n->m.ctx->arena, "%s:%s", n->m.loc->node, what);
-}
+enum { MOST = 1 << 20 }; /* of sizes */
 
 /* [rows, kept] samples and then x [rows, ..]; x alone where none are kept. */
 static tc_val behind(tc_tfl_node *n, tc_val x, int64_t kept)
@@ -18,7 +15,7 @@ static tc_val behind(tc_tfl_node *n, tc_val x, int64_t kept)
     if (!kept)
         return x;
     const tc_type *state = ti_type_make(n->m.ctx, t->dtype, 2, (int64_t[]){t->dim[0], kept});
-    tc_val old = ti_tfl_state(n, name_of(n, "samples"), state, 0);
+    tc_val old = ti_tfl_signal_state(n, "samples", state);
     return old ? ti_b_cat(&n->m, 1, (tc_val[]){old, x}, 2) : old;
 }
 
@@ -27,20 +24,20 @@ static void keep(tc_tfl_node *n, tc_val all, int64_t kept)
 {
     int64_t end = all ? ti_b_type(&n->m, all)->dim[1] : 0;
     if (all && kept)
-        ti_tfl_state_set(n, name_of(n, "samples"), ti_b_slice(&n->m, all, 1, end - kept, end, 1));
+        ti_tfl_signal_remember(n, "samples", ti_b_slice(&n->m, all, 1, end - kept, end, 1));
 }
 
 /* How many calls there were before, counted up to `most`, then on from `again`. */
 static tc_val calls(tc_tfl_node *n, int64_t most, int64_t again)
 {
     tc_build *m = &n->m;
-    tc_val old = ti_tfl_state(n, name_of(n, "calls"), ti_type_make(m->ctx, TC_i32, 0, NULL), 0);
+    tc_val old = ti_tfl_signal_state(n, "calls", ti_type_make(m->ctx, TC_i32, 0, NULL));
     if (!old)
         return old;
     tc_val next = ti_b_add(m, old, ti_b_number(m, old, 1));
     next = ti_b_where(m, ti_b_gt(m, next, ti_b_number(m, old, (double)most)),
                       ti_b_number(m, old, (double)again), next);
-    ti_tfl_state_set(n, name_of(n, "calls"), next);
+    ti_tfl_signal_remember(n, "calls", next);
     return old;
 }
 
@@ -62,18 +59,10 @@ static tc_val rows_of(tc_tfl_node *n, tc_val x, int64_t *rows, int64_t *size)
     return *rows ? ti_b_reshape(&n->m, x, 2, (int64_t[]){*rows, *size}) : TC_NONE;
 }
 
-static int64_t size_option(tc_tfl_node *n, const char *key, int64_t least)
-{
-    int64_t x = ti_tfl_signal_option(n, key);
-    if (n->m.status == TC_OK && (x < least || x > 1 << 20))
-        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' is %" PRId64, key, x);
-    return x;
-}
-
 /* The samples of `delay` ago. */
 void ti_tfl_build_signal_delay(tc_tfl_node *n)
 {
-    int64_t rows, size, delay = size_option(n, "delay_length", 0);
+    int64_t rows, size, delay = ti_tfl_named(n, "delay_length", 0, MOST);
     tc_val x = ti_tfl_need(n, 0), flat = rows_of(n, x, &rows, &size);
     TC_STOP(&n->m);
     tc_val all = behind(n, flat, delay);
@@ -87,8 +76,8 @@ void ti_tfl_build_signal_delay(tc_tfl_node *n)
 void ti_tfl_build_signal_framer(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    int64_t rows, count, size = size_option(n, "frame_size", 1), step = size_option(n, "frame_step", 1);
-    bool prefill = ti_tfl_signal_option(n, "prefill") != 0;
+    int64_t rows, count, size = ti_tfl_named(n, "frame_size", 1, MOST), step = ti_tfl_named(n, "frame_step", 1, MOST);
+    bool prefill = ti_tfl_named(n, "prefill", 0, 1) != 0;
     tc_val flat = rows_of(n, ti_tfl_need(n, 0), &rows, &count);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
@@ -118,7 +107,7 @@ void ti_tfl_build_signal_framer(tc_tfl_node *n)
 void ti_tfl_build_signal_overlap_add(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    int64_t step = size_option(n, "frame_step", 1);
+    int64_t step = ti_tfl_named(n, "frame_step", 1, MOST);
     tc_val x = ti_tfl_need(n, 0);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
@@ -134,8 +123,7 @@ void ti_tfl_build_signal_overlap_add(tc_tfl_node *n)
     tc_val *y = tc_new_n(&m->ctx->arena, tc_val, (size_t)frames), sum = TC_NONE;
     x = ti_b_cast(m, ti_b_reshape(m, x, 3, (int64_t[]){rows, frames, size}), wide);
     if (kept)
-        sum = ti_tfl_state(n, name_of(n, "samples"),
-                           ti_type_make(m->ctx, t->dtype, 2, (int64_t[]){rows, kept}), 0);
+        sum = ti_tfl_signal_state(n, "samples", ti_type_make(m->ctx, t->dtype, 2, (int64_t[]){rows, kept}));
     TC_STOP(m);
     sum = sum ? ti_b_cast(m, sum, wide) : sum;
     for (int64_t k = 0; k < frames; k++) {
@@ -148,7 +136,7 @@ void ti_tfl_build_signal_overlap_add(tc_tfl_node *n)
         sum = kept ? ti_b_slice(m, frame, 1, step, size, 1) : sum;
     }
     if (kept)
-        ti_tfl_state_set(n, name_of(n, "samples"), ti_b_cast(m, sum, t->dtype));
+        ti_tfl_signal_remember(n, "samples", ti_b_cast(m, sum, t->dtype));
     tc_val out = ti_b_cast(m, ti_b_cat(m, 1, y, (int)frames), t->dtype);
     ti_tfl_bind(n, 0, ti_b_reshape(m, out, to->rank, to->dim));
 }
@@ -157,8 +145,8 @@ void ti_tfl_build_signal_overlap_add(tc_tfl_node *n)
 void ti_tfl_build_signal_stacker(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    int64_t channels = size_option(n, "num_channels", 1), before = size_option(n, "stacker_left_context", 0),
-            after = size_option(n, "stacker_right_context", 0), step = size_option(n, "stacker_step", 1),
+    int64_t channels = ti_tfl_named(n, "num_channels", 1, MOST), before = ti_tfl_named(n, "stacker_left_context", 0, MOST),
+            after = ti_tfl_named(n, "stacker_right_context", 0, MOST), step = ti_tfl_named(n, "stacker_step", 1, MOST),
             kept = (before + after) * channels;
     tc_val x = ti_tfl_need(n, 0);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
@@ -173,11 +161,10 @@ void ti_tfl_build_signal_stacker(tc_tfl_node *n)
     if (kept) {
         tc_val copies = ti_b_expand(m, x, 2, (int64_t[]){before + after + 1, channels});
         copies = ti_b_reshape(m, copies, 2, (int64_t[]){1, kept + channels});
-        const char *started = name_of(n, "started");
-        tc_val old = ti_tfl_state(n, started, ti_type_make(m->ctx, TC_bool, 0, NULL), 0);
+        tc_val old = ti_tfl_signal_state(n, "started", ti_type_make(m->ctx, TC_bool, 0, NULL));
         TC_STOP(m);
         all = ti_b_where(m, old, all, copies);
-        ti_tfl_state_set(n, started, ti_b_scalar(m, TC_bool, 1));
+        ti_tfl_signal_remember(n, "started", ti_b_scalar(m, TC_bool, 1));
     }
     keep(n, all, kept);
     ti_tfl_bind(n, 0, ti_b_reshape(m, all, to->rank, to->dim));

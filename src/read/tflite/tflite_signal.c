@@ -14,31 +14,41 @@
 
 static const int64_t MASK = UINT32_MAX;
 
-int64_t ti_tfl_signal_option(tc_tfl_node *n, const char *key)
+int64_t ti_tfl_named(tc_tfl_node *n, const char *key, int64_t least, int64_t most)
 {
     tc_flex_map map;
     double x = 0;
-    bool there = ti_flex_map(ti_tfl_record(n), &map) && ti_flex_number(&map, key, &x) &&
-                 fabs(x) < 0x1p53;
-    if (!there)
+    if (!ti_flex_map(ti_tfl_record(n), &map) || !ti_flex_number(&map, key, &x))
         ti_b_bad(&n->m, TC_E_FORMAT, "its options have no number '%s'", key);
-    return there ? (int64_t)x : 0;
+    else if (!(x >= (double)least && x <= (double)most))
+        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' is %g, expected %" PRId64 " to %" PRId64, key, x, least, most);
+    else
+        return (int64_t)x;
+    return least;
+}
+
+/* By the tensor that the operator makes. */
+static const char *state_name(tc_tfl_node *n, const char *what)
+{
+    const tc_tfl_tensor *t = ti_tfl_out_tensor(n, 0);
+    return ti_text_format(&n->m.ctx->arena, "%s:%s",
+                          ti_tfl_variable_name(n->scope, t ? t - n->scope->tensor : -1), what);
+}
+
+tc_val ti_tfl_signal_state(tc_tfl_node *n, const char *what, const tc_type *type)
+{
+    return ti_tfl_state(n, state_name(n, what), type, 0);
+}
+
+void ti_tfl_signal_remember(tc_tfl_node *n, const char *what, tc_val x)
+{
+    ti_tfl_state_set(n, state_name(n, what), x);
 }
 
 tc_dtype ti_tfl_signal_type(tc_tfl_node *n)
 {
-    int64_t t = ti_tfl_signal_option(n, "T");
+    int64_t t = ti_tfl_named(n, "T", 0, 127);
     return t == 0 ? TC_f32 : t == 2 ? TC_i32 : t == 7 ? TC_i16 : TC_none; /* TensorType */
-}
-
-/* An option from least to most. */
-static int64_t option(tc_tfl_node *n, const char *key, int64_t least, int64_t most)
-{
-    int64_t x = ti_tfl_signal_option(n, key);
-    if (n->m.status == TC_OK && (x < least || x > most))
-        ti_b_bad(&n->m, TC_E_ARGUMENT, "'%s' is %" PRId64 ", expected %" PRId64 " to %" PRId64, key, x,
-                 least, most);
-    return x;
 }
 
 /* ---- arithmetic ---- */
@@ -88,7 +98,7 @@ void ti_tfl_build_signal_window(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1);
-    int64_t shift = option(n, "shift", 0, 31);
+    int64_t shift = ti_tfl_named(n, "shift", 0, 31);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
     int64_t size = tc_type_count(ti_b_type(m, w)), count = tc_type_count(t);
@@ -147,7 +157,7 @@ void ti_tfl_build_signal_rfft(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
     tc_dtype type = ti_tfl_signal_type(n);
-    int64_t length = option(n, "fft_length", 1, 1 << 20);
+    int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
@@ -168,7 +178,7 @@ void ti_tfl_build_signal_irfft(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
     tc_dtype type = ti_tfl_signal_type(n);
-    int64_t length = option(n, "fft_length", 1, 1 << 20);
+    int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
@@ -185,7 +195,7 @@ void ti_tfl_build_signal_energy(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
-    int64_t start = option(n, "start_index", 0, INT32_MAX), end = option(n, "end_index", 0, INT32_MAX);
+    int64_t start = ti_tfl_named(n, "start_index", 0, INT32_MAX), end = ti_tfl_named(n, "end_index", 0, INT32_MAX);
     TC_STOP(m);
     int64_t bins = tc_type_count(ti_b_type(m, x)) / 2;
     if (end > bins || start > end) {
@@ -226,7 +236,7 @@ void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val x = wide(n, 0);
     tc_tensor weight[2] = {{0}}, table[3] = {{0}};
-    int64_t channels = option(n, "num_channels", 1, 4096);
+    int64_t channels = ti_tfl_named(n, "num_channels", 1, 4096);
     for (int i = 0; i < 5 && m->status == TC_OK; i++)
         if (!ti_tfl_settled_tensor(n, 1 + i, i < 2 ? &weight[i] : &table[i - 2]))
             return;
@@ -274,23 +284,6 @@ void ti_tfl_build_signal_filter_bank_square_root(tc_tfl_node *n)
     ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_shift_right(m, r, shift), TC_u32));
 }
 
-/* State of this operator, beginning with zeros, and its next. */
-static const char *state_name(tc_tfl_node *n, const char *what)
-{
-    return ti_text_format(&n->m.ctx->arena, "%s:%s", n->m.loc->node, what);
-}
-
-static tc_val remembered(tc_tfl_node *n, const char *what, tc_dtype dtype, int rank, const int64_t *dim)
-{
-    const tc_type *t = ti_type_make(n->m.ctx, dtype, rank, dim);
-    return ti_tfl_state(n, state_name(n, what), t, 0);
-}
-
-static void remember(tc_tfl_node *n, const char *what, tc_val x)
-{
-    ti_tfl_state_set(n, state_name(n, what), x);
-}
-
 /* a for even channels, b for odd ones. */
 static tc_val alternating(tc_build *m, int64_t channels, int64_t a, int64_t b)
 {
@@ -305,15 +298,15 @@ void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = wide(n, 0);
-    int64_t extra = option(n, "smoothing_bits", 0, 31), bits = option(n, "spectral_subtraction_bits", 0, 32);
-    int64_t s = option(n, "smoothing", 0, UINT32_MAX), rest = option(n, "one_minus_smoothing", 0, UINT32_MAX),
-            odd_s = option(n, "alternate_smoothing", 0, UINT32_MAX),
-            odd_rest = option(n, "alternate_one_minus_smoothing", 0, UINT32_MAX),
-            least = option(n, "min_signal_remaining", 0, UINT32_MAX);
-    bool clamps = option(n, "clamping", 0, 1);
+    int64_t extra = ti_tfl_named(n, "smoothing_bits", 0, 31), bits = ti_tfl_named(n, "spectral_subtraction_bits", 0, 32);
+    int64_t s = ti_tfl_named(n, "smoothing", 0, UINT32_MAX), rest = ti_tfl_named(n, "one_minus_smoothing", 0, UINT32_MAX),
+            odd_s = ti_tfl_named(n, "alternate_smoothing", 0, UINT32_MAX),
+            odd_rest = ti_tfl_named(n, "alternate_one_minus_smoothing", 0, UINT32_MAX),
+            least = ti_tfl_named(n, "min_signal_remaining", 0, UINT32_MAX);
+    bool clamps = ti_tfl_named(n, "clamping", 0, 1);
     TC_STOP(m);
     int64_t channels = tc_type_count(ti_b_type(m, x));
-    tc_val noise = remembered(n, "noise", TC_i64, 1, &channels);
+    tc_val noise = ti_tfl_signal_state(n, "noise", ti_type_make(m->ctx, TC_i64, 1, &channels));
     TC_STOP(m);
     tc_val scaled = low(m, left(m, x, extra));
     tc_val now = ti_b_mul(m, scaled, alternating(m, channels, s, odd_s)),
@@ -324,7 +317,7 @@ void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
         noise = estimate;
     tc_val floor = low(m, right(m, ti_b_mul(m, x, n64(m, least)), bits));
     tc_val y = ti_b_maximum(m, right(m, ti_b_sub(m, scaled, estimate), extra), floor);
-    remember(n, "noise", noise);
+    ti_tfl_signal_remember(n, "noise", noise);
     ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
     ti_tfl_bind(n, 1, ti_b_cast(m, noise, TC_u32));
 }
@@ -355,7 +348,7 @@ void ti_tfl_build_signal_pcan(tc_tfl_node *n)
     enum { GAINS = 125 }; /* 4 * 32 - 6 + 3 */
     tc_build *m = &n->m;
     tc_val x = wide(n, 0), noise = wide(n, 1), table = wide(n, 2);
-    int64_t shift = option(n, "snr_shift", 0, 32);
+    int64_t shift = ti_tfl_named(n, "snr_shift", 0, 32);
     TC_STOP(m);
     if (tc_type_count(ti_b_type(m, table)) < GAINS) {
         ti_b_bad(m, TC_E_SHAPE, "a table of %" PRId64 " gains, expected %d", tc_type_count(ti_b_type(m, table)),
@@ -375,7 +368,7 @@ void ti_tfl_build_signal_filter_bank_log(tc_tfl_node *n)
     enum { PIECES = 128, LN2 = 45426 }; /* of 65536 */
     tc_build *m = &n->m;
     tc_val x = wide(n, 0);
-    int64_t bits = option(n, "input_correction_bits", 0, 31), scale = option(n, "output_scale", 0, INT32_MAX),
+    int64_t bits = ti_tfl_named(n, "input_correction_bits", 0, 31), scale = ti_tfl_named(n, "output_scale", 0, INT32_MAX),
             above[PIECES + 1];
     TC_STOP(m);
     for (int k = 0; k <= PIECES; k++) /* log2(1 + f) - f */

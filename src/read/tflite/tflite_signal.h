@@ -5,8 +5,11 @@
 
 #include "tflite_program.h"
 
-/* An option of a custom operator, by its key. */
-int64_t ti_tfl_signal_option(tc_tfl_node *n, const char *key);
+/* An option of a custom operator, by its key, from least to most. */
+int64_t ti_tfl_named(tc_tfl_node *n, const char *key, int64_t least, int64_t most);
+/* What the operator remembers under that word: as it is now, zeros at first; and as it will be. */
+tc_val ti_tfl_signal_state(tc_tfl_node *n, const char *what, const tc_type *type);
+void ti_tfl_signal_remember(tc_tfl_node *n, const char *what, tc_val x);
 /* TensorType of the option "T": i16, i32 or f32; TC_none: another. */
 tc_dtype ti_tfl_signal_type(tc_tfl_node *n);
 
