@@ -84,7 +84,7 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 static const double WORTH = 0.5, MORE = 1.03;
 
 /* Other forms of a program. */
-typedef enum kind { FINE, TURNED, GROUPED, FORMS } kind;
+typedef enum kind { FRAMED, FINE, TURNED, GROUPED, FORMS } kind;
 
 /* A program being quantized. */
 typedef struct attempt {
@@ -338,36 +338,62 @@ static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, 
     return prepare(ctx, &again, a);
 }
 
-/* With 16-bit weights in the transforms of power spectra, if it is closer on some of the samples and
- * takes no more time for each dB than channels in groups do; where the time is not known, it is only
- * done where it is asked for.  The rest then goes on with what was decided. */
-static tc_status prepare_fine(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+/* Forms of power spectra, taken where they are closer on some of the samples and take no more time for
+ * each dB than channels in groups do.  Where the time is not known, those that cost little are taken. */
+typedef struct spectral_form {
+    kind kind;
+    tc_status (*make)(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *any);
+    bool cheap;
+    tc_quant_gain gain;
+} spectral_form;
+
+static tc_status try_spectral(tc_ctx *ctx, const tc_quant_request *request, const spectral_form *form,
+                              attempt *a)
 {
-    bool can = !request->config->transform && !request->config->anchor && request->cost.of &&
-               !request->n_merge && request->samples.n && !request->observe_only &&
-               !request->record && !request->n_size && !request->config->plain_spectra, any = false;
-    tc_quant_gain gain = {.name = "transform",
-                          .what = "weights of a spectrum's transform in 16 bits, as two layers of 8"};
-    attempt fine = {.typed = can ? ti_module_copy(a->real) : NULL, .masks = a->masks};
-    double before, after;
-    tc_measured as_is, split;
-    if (can)
-        TC_TRY(ti_spectra_split(ctx, fine.typed, request->config, &any));
-    if (!any)
+    attempt formed = {.typed = ti_module_copy(a->real), .masks = a->masks};
+    tc_quant_gain gain = form->gain;
+    double before = 0, after = 0;
+    tc_measured as_is, other;
+    bool any;
+    TC_TRY(form->make(ctx, formed.typed, request->config, &any));
+    if (!any || (!request->cost.of && !form->cheap))
         return TC_OK;
-    TC_TRY(prepare_silently(ctx, request, &fine));
-    TC_TRY(measure_both(ctx, request, a, &fine, &as_is, &split));
-    TC_TRY(request->cost.of(request->cost.who, a->typed, &before));
-    TC_TRY(request->cost.of(request->cost.who, fine.typed, &after));
-    gain.db = split.sqnr_db;
-    double more = split.sqnr_db - as_is.sqnr_db;
+    TC_TRY(prepare_silently(ctx, request, &formed));
+    TC_TRY(measure_both(ctx, request, a, &formed, &as_is, &other));
+    gain.db = other.sqnr_db;
+    double more = other.sqnr_db - as_is.sqnr_db;
+    if (more >= WORTH && request->cost.of) {
+        TC_TRY(request->cost.of(request->cost.who, a->typed, &before));
+        TC_TRY(request->cost.of(request->cost.who, formed.typed, &after));
+    }
     gain.taken = more >= WORTH && after <= before * (1 + (MORE - 1) * more / WORTH);
-    tc_config *config = ti_arena_copy(&ctx->arena, request->config, sizeof *config);
-    config->transform = gain.taken ? TC_i16 : TC_i8;
-    request->config = config;
     if (gain.taken)
-        take_over(a, &fine);
-    a->form[FINE] = gain;
+        take_over(a, &formed);
+    a->form[form->kind] = gain;
+    return TC_OK;
+}
+
+/* Power spectra of one size, where samples are there; the rest goes on with what was decided. */
+static tc_status prepare_spectra(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    static const spectral_form
+        framed = {FRAMED, ti_spectra_frame, true,
+                  {.name = "frames", .what = "a power of two for each frame of a power spectrum"}},
+        fine = {FINE, ti_spectra_split, false,
+                {.name = "transform",
+                 .what = "weights of a spectrum's transform in 16 bits, as two layers of 8"}};
+    bool can = !request->config->anchor && !request->n_merge && request->samples.n &&
+               !request->observe_only && !request->record && !request->n_size &&
+               !request->config->plain_spectra;
+    if (!can)
+        return TC_OK;
+    TC_TRY(try_spectral(ctx, request, &framed, a));
+    if (request->config->transform)
+        return TC_OK;
+    TC_TRY(try_spectral(ctx, request, &fine, a));
+    tc_config *config = ti_arena_copy(&ctx->arena, request->config, sizeof *config);
+    config->transform = a->form[FINE].taken ? TC_i16 : TC_i8;
+    request->config = config;
     return TC_OK;
 }
 
@@ -673,7 +699,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
     if (spectra)
-        TC_TRY(prepare_fine(ctx, &request, &a));
+        TC_TRY(prepare_spectra(ctx, &request, &a));
     if (may_reform(module, &request))
         TC_TRY(prepare_turned(ctx, &request, &a));
     if (may_reform(module, &request) && may_group(&request))

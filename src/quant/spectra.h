@@ -89,5 +89,8 @@ TC_MUST_USE tc_status ti_spectra_split(tc_ctx *ctx, tc_module *module, const tc_
  * in spectra; nothing else changes.  *found: there are any. */
 TC_MUST_USE tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                       bool *found);
+/* Logarithms of bands get a power of two for each frame; *any: there are some that had none. */
+TC_MUST_USE tc_status ti_spectra_frame(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                       bool *any);
 
 #endif

@@ -106,8 +106,9 @@ void ti_spectra_weights(tc_dataflow *f, const tc_domains *domains)
     for (size_t k = 0; k < f->g->n_node; k++) {
         const tc_node *node = f->g->node[k];
         tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
-        bool layer = TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose);
-        if (layer && domains->of[v] >= 0 && domains->domain[domains->of[v]].spectral &&
+        bool layer = TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose),
+             bands = node->op == TC_OP_log_bands;
+        if ((bands || (layer && domains->of[v] >= 0 && domains->domain[domains->of[v]].spectral)) &&
             ti_setting_few_codes(&f->scheme[v].weight) &&
             ti_config_weights_free(f->config, node->loc, f->g->val[v]->name))
             f->scheme[v].weight = eight.global.weight;
