@@ -194,7 +194,8 @@ static bool leads_to_log(const forming *w, tc_val v, bool *bands)
     for (uint32_t u = f->first[v]; all && u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         tc_tensor by = ti_tensor_of(f->g, node->n_in > 1 ? node->in[1] : TC_NONE);
-        bool layer = node->op == TC_OP_linear && f->use[u].operand == 0 && by.data && node->n_in == 2;
+        bool layer = node->op == TC_OP_linear && f->use[u].operand == 0 && by.data &&
+                     (node->n_in == 2 || !node->in[2]);
         for (int64_t i = 0; layer && i < tc_type_count(by.type); i++)
             layer = ti_load_f64(by, i) >= 0;
         bool passes = layer || ti_spectra_moves(node) || floor_of(w, node) > 0;
@@ -232,7 +233,7 @@ static const tc_node *bands_of(const forming *w, tc_val v, double *floor, bool *
         if (!one || f->leaves[node->out[0]] || w->s->value[node->out[0]].kind != TC_SPECTRAL_power)
             return NULL;
         if (node->op == TC_OP_linear)
-            return node->n_in == 2 && *floor > 0 && as_parts(w, node->in[0], NULL, NULL, NULL) ? node : NULL;
+            return (node->n_in == 2 || !node->in[2]) && *floor > 0 && as_parts(w, node->in[0], NULL, NULL, NULL) ? node : NULL;
         if (*floor > 0 ? !ti_spectra_moves(node) : !(least > 0) && !ti_spectra_moves(node))
             return NULL;
         *adds = least > 0 ? node->op == TC_OP_add : *adds;

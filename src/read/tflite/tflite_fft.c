@@ -69,7 +69,8 @@ static tc_val halved(const arith *a, tc_val x)
 {
     if (!a->fraction)
         return ti_b_mul_n(a->m, x, 0.5);
-    return ti_b_shift_right(a->m, a->type == TC_i32 ? wrap(a, x) : x, number(a, 1));
+    x = a->type == TC_i32 ? wrap(a, x) : x;
+    return ti_b_shift_right(a->m, x, number(a, 1));
 }
 
 static cpx product(const arith *a, cpx x, cpx y)
@@ -275,7 +276,8 @@ tc_val ti_tfl_rfft(tc_tfl_node *node, tc_val x, int64_t length, tc_dtype type)
         g = backwards(a, part(a, z, 1, n - h, n));
     g.i = negated(a, g.i);
     g = divided(a, g, 2);
-    cpx sum = add(a, f, g), turned = wrapped(a, product(a, sub(a, f, g), half_roots(a, n)));
+    cpx sum = add(a, f, g), turned = sub(a, f, g);
+    turned = wrapped(a, product(a, turned, half_roots(a, n)));
     cpx low = {.r = halved(a, plus(a, sum.r, turned.r))}, high;
     low.i = halved(a, plus(a, sum.i, turned.i));
     high.r = halved(a, minus(a, sum.r, turned.r));
@@ -308,7 +310,8 @@ tc_val ti_tfl_irfft(tc_tfl_node *node, tc_val x, int64_t length, tc_dtype type)
     cpx f = divided(a, part(a, z, 1, 1, h + 1), 2), g = backwards(a, part(a, z, 1, n - h, n));
     g.i = negated(a, g.i);
     g = divided(a, g, 2);
-    cpx sum = add(a, f, g), turned = wrapped(a, product(a, sub(a, f, g), half_roots(a, n)));
+    cpx sum = add(a, f, g), turned = sub(a, f, g);
+    turned = wrapped(a, product(a, turned, half_roots(a, n)));
     cpx low = wrapped(a, add(a, sum, turned)), high = wrapped(a, sub(a, sum, turned));
     high.i = negated(a, high.i);
     all[1] = part(a, low, 1, 0, h - 1);

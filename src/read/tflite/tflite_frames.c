@@ -35,8 +35,8 @@ static tc_val calls(tc_tfl_node *n, int64_t most, int64_t again)
     if (!old)
         return old;
     tc_val next = ti_b_add(m, old, ti_b_number(m, old, 1));
-    next = ti_b_where(m, ti_b_gt(m, next, ti_b_number(m, old, (double)most)),
-                      ti_b_number(m, old, (double)again), next);
+    tc_val past = ti_b_gt(m, next, ti_b_number(m, old, (double)most));
+    next = ti_b_where(m, past, ti_b_number(m, old, (double)again), next);
     ti_tfl_signal_remember(n, "calls", next);
     return old;
 }

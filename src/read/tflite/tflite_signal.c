@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_signal.c -- TensorFlow Lite Micro's audio operators, to the bit, of integer operators of ours.
+/* tflite_signal.c -- TensorFlow Lite Micro's audio operators, bit-exact, of integer operators of ours.
  *
  * uint32 and uint64 numbers are computed in i64 modulo 2^32, of which every step below keeps the
  * low bits: x & MASK.  What a kernel leaves as it was (results that are not valid, energies outside
@@ -63,16 +63,34 @@ static tc_val wide(tc_tfl_node *n, int i)
     return x ? ti_b_cast(&n->m, made ? def->in[0] : x, TC_i64) : x;
 }
 
-static tc_val low(tc_build *m, tc_val x)
-{
-    return ti_b_bitwise_and(m, x, ti_b_scalar_i64(m, TC_i64, MASK));
-}
-
 static tc_val n64(tc_build *m, int64_t v) { return ti_b_scalar_i64(m, TC_i64, v); }
 
-static tc_val right(tc_build *m, tc_val x, int64_t by) { return ti_b_shift_right(m, x, ti_b_number(m, x, (double)by)); }
+/* x and a number of its type. */
+static tc_val with(tc_build *m, tc_op op, tc_val x, int64_t v)
+{
+    return x ? ti_b_binary(m, op, x, ti_b_scalar_i64(m, ti_b_dtype(m, x), v)) : x;
+}
 
-static tc_val left(tc_build *m, tc_val x, int64_t by) { return ti_b_shift_left(m, x, ti_b_number(m, x, (double)by)); }
+static tc_val plus(tc_build *m, tc_val x, int64_t v) { return with(m, TC_OP_add, x, v); }
+static tc_val times(tc_build *m, tc_val x, int64_t v) { return with(m, TC_OP_mul, x, v); }
+static tc_val right(tc_build *m, tc_val x, int64_t by) { return with(m, TC_OP_shift_right, x, by); }
+static tc_val left(tc_build *m, tc_val x, int64_t by) { return with(m, TC_OP_shift_left, x, by); }
+static tc_val at_least(tc_build *m, tc_val x, int64_t v) { return with(m, TC_OP_maximum, x, v); }
+static tc_val at_most(tc_build *m, tc_val x, int64_t v) { return with(m, TC_OP_minimum, x, v); }
+static tc_val low(tc_build *m, tc_val x) { return with(m, TC_OP_bitwise_and, x, MASK); }
+static tc_val less_than(tc_build *m, tc_val x, int64_t v) { return with(m, TC_OP_lt, x, v); }
+
+/* v - x, at least 0. */
+static tc_val rest_of(tc_build *m, int64_t v, tc_val x)
+{
+    return at_least(m, plus(m, times(m, x, -1), v), 0);
+}
+
+/* x where a condition holds, else v. */
+static tc_val where(tc_build *m, tc_val condition, tc_val x, int64_t v)
+{
+    return x ? ti_b_where(m, condition, x, ti_b_scalar_i64(m, ti_b_dtype(m, x), v)) : x;
+}
 
 /* How many bits x >= 0 has, below 2^32. */
 static tc_val bits_of(tc_build *m, tc_val x)
@@ -121,10 +139,9 @@ static tc_val counted(tc_build *m, tc_val x)
     if (n > 1)
         before = ti_b_cat(m, 0, (tc_val[]){before, ti_b_slice(m, x, 0, 0, n - 1, 1)}, 2);
     rises = ti_b_gt(m, x, before);
-    breaks = ti_b_logical_not(m, ti_b_logical_and(m, rises, ti_b_lt(m, x, ti_b_number(m, x, 0))));
+    breaks = ti_b_logical_not(m, ti_b_logical_and(m, rises, less_than(m, x, 0)));
     breaks = ti_b_cumsum(m, ti_b_cast(m, breaks, TC_i32), 0);
-    start = ti_b_eq(m, x, ti_b_number(m, x, INT16_MIN));
-    start = ti_b_where(m, start, breaks, ti_b_number(m, breaks, -1));
+    start = where(m, with(m, TC_OP_eq, x, INT16_MIN), breaks, -1);
     start = ti_b_reduce(m, TC_OP_amax, start, &first, 1, true);
     return ti_b_gt(m, breaks, start);
 }
@@ -143,11 +160,11 @@ void ti_tfl_build_signal_fft_auto_scale(tc_tfl_node *n)
     }
     int64_t first = 0;
     x = ti_b_cast(m, x, TC_i32);
-    tc_val size = ti_b_where(m, counted(m, x), ti_b_abs(m, x), ti_b_number(m, x, 0));
-    tc_val most = ti_b_reduce(m, TC_OP_amax, size, &first, 1, true);
-    tc_val s = ti_b_cast(m, bits_of(m, most), TC_i32);
-    s = ti_b_maximum(m, ti_b_sub(m, ti_b_number(m, s, 15), s), ti_b_number(m, s, 0));
-    s = ti_b_where(m, ti_b_gt(m, most, ti_b_number(m, most, 0)), s, ti_b_number(m, s, 0));
+    tc_val size = ti_b_abs(m, x), most, s;
+    size = where(m, counted(m, x), size, 0);
+    most = ti_b_reduce(m, TC_OP_amax, size, &first, 1, true);
+    s = rest_of(m, 15, ti_b_cast(m, bits_of(m, most), TC_i32));
+    s = where(m, with(m, TC_OP_gt, most, 0), s, 0);
     ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_shift_left(m, x, s), TC_i16));
     ti_tfl_bind(n, 1, ti_b_reshape(m, s, bits->rank, bits->dim));
 }
@@ -254,7 +271,8 @@ void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
         if (!add_band(n, table, c + 1, weight[0], by, c, bins) ||
             !add_band(n, table, c, weight[1], by, c, bins))
             return;
-    tc_val y = ti_b_mul(m, ti_b_reshape(m, x, 2, (int64_t[]){1, bins}), ti_b_const(m, by, NULL));
+    x = ti_b_reshape(m, x, 2, (int64_t[]){1, bins});
+    tc_val y = ti_b_mul(m, x, ti_b_const(m, by, NULL));
     ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_reduce(m, TC_OP_sum, y, &last, 1, false), TC_u64));
 }
 
@@ -265,21 +283,21 @@ void ti_tfl_build_signal_filter_bank_square_root(tc_tfl_node *n)
     tc_build *m = &n->m;
     tc_val u = ti_tfl_need(n, 0), shift = wide(n, 1);
     TC_STOP(m);
-    tc_val x = ti_b_cast(m, u, TC_i64), sign = n64(m, INT64_MIN), one = n64(m, 1);
-    tc_val order = ti_b_bitwise_xor(m, x, sign); /* i64 in the order of u64 */
+    tc_val x = ti_b_cast(m, u, TC_i64);
+    tc_val order = with(m, TC_OP_bitwise_xor, x, INT64_MIN); /* i64 in the order of u64 */
     tc_val r = ti_b_cast(m, ti_b_sqrt(m, ti_b_cast(m, u, TC_f64)), TC_i64);
-    r = ti_b_minimum(m, r, n64(m, UINT32_MAX));
-    tc_val above = ti_b_gt(m, ti_b_bitwise_xor(m, ti_b_mul(m, r, r), sign), order);
+    r = at_most(m, r, UINT32_MAX);
+    tc_val above = ti_b_gt(m, with(m, TC_OP_bitwise_xor, ti_b_mul(m, r, r), INT64_MIN), order);
     r = ti_b_sub(m, r, ti_b_cast(m, above, TC_i64));
-    tc_val next = ti_b_add(m, r, one);
-    tc_val below = ti_b_le(m, ti_b_bitwise_xor(m, ti_b_mul(m, next, next), sign), order);
-    below = ti_b_logical_and(m, below, ti_b_lt(m, r, n64(m, UINT32_MAX)));
-    r = ti_b_add(m, r, ti_b_cast(m, below, TC_i64));
+    tc_val next = plus(m, r, 1);
+    tc_val below = ti_b_le(m, with(m, TC_OP_bitwise_xor, ti_b_mul(m, next, next), INT64_MIN), order);
+    tc_val room = less_than(m, r, UINT32_MAX);
+    r = ti_b_add(m, r, ti_b_cast(m, ti_b_logical_and(m, below, room), TC_i64));
     tc_val rest = ti_b_sub(m, x, ti_b_mul(m, r, r));
-    tc_val small = ti_b_eq(m, ti_b_shift_right(m, x, n64(m, 32)), n64(m, 0));
-    tc_val top = ti_b_where(m, small, n64(m, UINT16_MAX), n64(m, UINT32_MAX));
-    tc_val up = ti_b_logical_and(m, ti_b_gt(m, rest, r), ti_b_ne(m, r, top));
-    r = ti_b_add(m, r, ti_b_cast(m, up, TC_i64));
+    tc_val top = with(m, TC_OP_eq, right(m, x, 32), 0); /* below 2^32 */
+    top = where(m, top, n64(m, UINT16_MAX), UINT32_MAX);
+    tc_val up = ti_b_gt(m, rest, r), can = ti_b_ne(m, r, top);
+    r = ti_b_add(m, r, ti_b_cast(m, ti_b_logical_and(m, up, can), TC_i64));
     shift = ti_b_reshape(m, shift, 0, NULL);
     ti_tfl_bind(n, 0, ti_b_cast(m, ti_b_shift_right(m, r, shift), TC_u32));
 }
@@ -315,7 +333,7 @@ void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
     tc_val estimate = ti_b_minimum(m, noise, scaled);
     if (clamps)
         noise = estimate;
-    tc_val floor = low(m, right(m, ti_b_mul(m, x, n64(m, least)), bits));
+    tc_val floor = low(m, right(m, times(m, x, least), bits));
     tc_val y = ti_b_maximum(m, right(m, ti_b_sub(m, scaled, estimate), extra), floor);
     ti_tfl_signal_remember(n, "noise", noise);
     ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
@@ -325,21 +343,20 @@ void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
 /* The gain of a noise: parabolas between powers of two, of three numbers each after the first. */
 static tc_val gain_of(tc_build *m, tc_val noise, tc_val table)
 {
-    tc_val bits = bits_of(m, noise), eleven = n64(m, 11), zero = n64(m, 0), part, at, c[3];
-    part = ti_b_shift_left(m, noise, ti_b_maximum(m, ti_b_sub(m, eleven, bits), zero));
-    part = ti_b_shift_right(m, part, ti_b_maximum(m, ti_b_sub(m, bits, eleven), zero));
-    part = ti_b_bitwise_and(m, part, n64(m, 0x3ff));
-    at = ti_b_sub(m, left(m, bits, 2), n64(m, 6));
-    at = ti_b_maximum(m, at, zero);
+    tc_val bits = bits_of(m, noise), part, at, c[3];
+    part = ti_b_shift_left(m, noise, rest_of(m, 11, bits));
+    part = ti_b_shift_right(m, part, at_least(m, plus(m, bits, -11), 0));
+    part = with(m, TC_OP_bitwise_and, part, 0x3ff);
+    at = at_least(m, plus(m, left(m, bits, 2), -6), 0);
     for (int k = 0; k < 3; k++)
-        c[k] = looked_up(m, table, ti_b_add(m, at, n64(m, k)));
+        c[k] = looked_up(m, table, plus(m, at, k));
     tc_val y = right(m, ti_b_mul(m, c[2], part), 5);
     y = ti_b_add(m, y, left(m, c[1], 5));
-    y = ti_b_add(m, ti_b_mul(m, y, part), n64(m, 1 << 14));
-    y = ti_b_add(m, right(m, y, 15), c[0]);
+    y = right(m, plus(m, ti_b_mul(m, y, part), 1 << 14), 15);
+    y = ti_b_add(m, y, c[0]);
     y = ti_b_cast(m, ti_b_cast(m, y, TC_i16), TC_i64);
-    tc_val first = looked_up(m, table, ti_b_minimum(m, noise, n64(m, 2)));
-    return ti_b_where(m, ti_b_le(m, noise, n64(m, 2)), first, y);
+    tc_val first = looked_up(m, table, at_most(m, noise, 2));
+    return ti_b_where(m, less_than(m, noise, 3), first, y);
 }
 
 /* snr = (x gain(noise)) >> shift, 12 fraction bits; snr^2 / 4 below 2, else snr - 1, 6 fraction bits */
@@ -357,8 +374,8 @@ void ti_tfl_build_signal_pcan(tc_tfl_node *n)
     }
     tc_val gain = low(m, gain_of(m, noise, table));
     tc_val snr = low(m, right(m, ti_b_mul(m, x, gain), shift));
-    tc_val squared = right(m, ti_b_mul(m, snr, snr), 20), less = ti_b_sub(m, right(m, snr, 6), n64(m, 64));
-    tc_val y = ti_b_where(m, ti_b_lt(m, snr, n64(m, 2 << 12)), squared, less);
+    tc_val squared = right(m, ti_b_mul(m, snr, snr), 20), less = plus(m, right(m, snr, 6), -64);
+    tc_val y = ti_b_where(m, less_than(m, snr, 2 << 12), squared, less);
     ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_u32));
 }
 
@@ -375,20 +392,20 @@ void ti_tfl_build_signal_filter_bank_log(tc_tfl_node *n)
         above[k] = (int64_t)rint(65536 * (ti_log2(1 + k / (double)PIECES) - k / (double)PIECES));
     tc_val table = ti_b_list(m, above, PIECES + 1), whole, f, at, c, d, y;
     x = low(m, left(m, x, bits));
-    tc_val valid = ti_b_gt(m, x, n64(m, 1));
-    x = ti_b_maximum(m, x, n64(m, 1));
-    whole = ti_b_sub(m, bits_of(m, x), n64(m, 1));
+    tc_val valid = with(m, TC_OP_gt, x, 1);
+    x = at_least(m, x, 1);
+    whole = plus(m, bits_of(m, x), -1);
     f = ti_b_sub(m, x, ti_b_shift_left(m, n64(m, 1), whole));
-    f = ti_b_shift_left(m, f, ti_b_maximum(m, ti_b_sub(m, n64(m, 16), whole), n64(m, 0)));
-    f = ti_b_shift_right(m, f, ti_b_maximum(m, ti_b_sub(m, whole, n64(m, 16)), n64(m, 0)));
+    f = ti_b_shift_left(m, f, rest_of(m, 16, whole));
+    f = ti_b_shift_right(m, f, at_least(m, plus(m, whole, -16), 0));
     at = right(m, f, 9);
     c = looked_up(m, table, at);
-    d = ti_b_sub(m, looked_up(m, table, ti_b_add(m, at, n64(m, 1))), c);
+    d = ti_b_sub(m, looked_up(m, table, plus(m, at, 1)), c);
     d = right(m, ti_b_mul(m, d, ti_b_sub(m, f, left(m, at, 9))), 16);
-    y = ti_b_add(m, ti_b_add(m, left(m, whole, 16), f), ti_b_add(m, c, d));
-    y = right(m, ti_b_add(m, ti_b_mul(m, y, n64(m, LN2)), n64(m, 1 << 15)), 16);
-    y = low(m, ti_b_add(m, ti_b_mul(m, y, n64(m, scale)), n64(m, 1 << 15)));
-    y = ti_b_minimum(m, right(m, y, 16), n64(m, INT16_MAX));
-    y = ti_b_where(m, valid, y, n64(m, 0));
+    y = ti_b_add(m, left(m, whole, 16), f);
+    y = ti_b_add(m, ti_b_add(m, y, c), d);
+    y = right(m, plus(m, times(m, y, LN2), 1 << 15), 16);
+    y = low(m, plus(m, times(m, y, scale), 1 << 15));
+    y = where(m, valid, at_most(m, right(m, y, 16), INT16_MAX), 0);
     ti_tfl_bind(n, 0, ti_b_cast(m, y, TC_i16));
 }
