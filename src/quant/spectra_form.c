@@ -129,14 +129,21 @@ static tc_val one_part(const forming *w, const tc_node *node, tc_val part, int i
     return a && !a->keepdim ? ti_b_reshape(to, x, t->rank, t->dim) : x;
 }
 
+/* v is a power, of parts in i32, in the unit of their squares. */
+static bool has_parts(const forming *w, tc_val v)
+{
+    const tc_spectral_value *value = &w->s->value[v];
+    const tc_spectral_group *group = &w->s->group[value->group];
+    return value->kind == TC_SPECTRAL_power && group->from < 0 && !group->size && group->wide &&
+           value->factor == 1;
+}
+
 /* v, a power, as a size: its square root.  to NULL: only whether it can be. */
 static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *rw, tc_val *out)
 {
     const tc_node *node = ti_def(w->f->g, v);
-    const tc_spectral_group *group = &w->s->group[w->s->value[v].group];
     tc_val part[2];
-    if (w->s->value[v].kind != TC_SPECTRAL_power || group->from >= 0 || group->size ||
-        !group->wide || w->s->value[v].factor != 1)
+    if (!has_parts(w, v))
         return false;
     if (parts_of(w, node, part)) {
         tc_val x[2] = {TC_NONE, TC_NONE};
@@ -164,10 +171,8 @@ static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *
 static bool as_parts(const forming *w, tc_val v, tc_build *to, const tc_rewrite *rw, tc_val out[2])
 {
     const tc_node *node = ti_def(w->f->g, v);
-    const tc_spectral_group *group = &w->s->group[w->s->value[v].group];
     tc_val part[2];
-    if (w->s->value[v].kind != TC_SPECTRAL_power || group->from >= 0 || group->size ||
-        !group->wide || w->s->value[v].factor != 1)
+    if (!has_parts(w, v))
         return false;
     if (parts_of(w, node, part)) {
         for (int i = 0; to && i < 2; i++)
