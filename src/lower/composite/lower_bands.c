@@ -20,15 +20,19 @@
 #define POWER_TOP 0x1p31 /* of P */
 #define BAND_TOP 0x1p30  /* of W P, and of the floor */
 
-/* The largest sum of a row of weights, in real numbers. */
+/* The largest sum of a row of weights, in real numbers; 0: some are negative. */
 static double largest_row(tc_tensor w)
 {
     int64_t n = w.type->dim[0], k = w.type->dim[1];
     double most = 0;
     for (int64_t c = 0; c < n; c++) {
         double sum = 0;
-        for (int64_t i = 0; i < k; i++)
-            sum += fabs((double)ti_load_i64(w, c * k + i));
+        for (int64_t i = 0; i < k; i++) {
+            int64_t code = ti_load_i64(w, c * k + i);
+            if (code < 0)
+                return 0;
+            sum += (double)code;
+        }
         most = fmax(most, sum * w.type->quant->scale[w.type->quant->axis >= 0 ? c : 0]);
     }
     return most;
@@ -67,7 +71,7 @@ void ti_lower_int_log_bands(tc_build *lw, const tc_node *node, tc_val *out)
            step = a->octave / TC_OCTAVE / ti_scale_of(to);
     double top = gain > 0 ? floor((30 - ti_log2(a->floor / real)) / 2) : -1;
     if (top < 0 || step > 1) {
-        ti_lower_refuse(lw, top < 0 ? "its floor is above all powers" : "its result's steps are finer than those of a table");
+        ti_lower_refuse(lw, top < 0 ? "its floor is above all powers, or its weights are negative" : "its result's steps are finer than those of a table");
         return;
     }
     top = fmin(top, 30);

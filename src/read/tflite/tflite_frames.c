@@ -6,7 +6,7 @@
  * is made of the zeros that the state begins with. */
 #include "tflite_signal.h"
 
-enum { MOST = 1 << 20 }; /* of sizes */
+enum { MOST = 1 << 20, MOST_FRAMES = 4096, MOST_KEPT = 1 << 24 }; /* of sizes, and of samples that are kept */
 
 /* [rows, kept] samples and then x [rows, ..]; x alone where none are kept. */
 static tc_val behind(tc_tfl_node *n, tc_val x, int64_t kept)
@@ -14,6 +14,10 @@ static tc_val behind(tc_tfl_node *n, tc_val x, int64_t kept)
     const tc_type *t = ti_b_type(&n->m, x);
     if (!kept)
         return x;
+    if (kept > MOST_KEPT / t->dim[0]) {
+        ti_b_unsupported(&n->m, "%" PRId64 " samples of %" PRId64 " rows are kept", kept, t->dim[0]);
+        return TC_NONE;
+    }
     const tc_type *state = ti_type_make(n->m.ctx, t->dtype, 2, (int64_t[]){t->dim[0], kept});
     tc_val old = ti_tfl_signal_state(n, "samples", state);
     return old ? ti_b_cat(&n->m, 1, (tc_val[]){old, x}, 2) : old;
@@ -63,7 +67,7 @@ static tc_val rows_of(tc_tfl_node *n, tc_val x, int64_t *rows, int64_t *size)
 void ti_tfl_build_signal_delay(tc_tfl_node *n)
 {
     int64_t rows, size, delay = ti_tfl_named(n, "delay_length", 0, MOST);
-    tc_val x = ti_tfl_need(n, 0), flat = rows_of(n, x, &rows, &size);
+    tc_val x = ti_tfl_typed(n, 0, TC_i16), flat = rows_of(n, x, &rows, &size);
     TC_STOP(&n->m);
     tc_val all = behind(n, flat, delay);
     keep(n, all, delay);
@@ -78,12 +82,12 @@ void ti_tfl_build_signal_framer(tc_tfl_node *n)
     tc_build *m = &n->m;
     int64_t rows, count, size = ti_tfl_named(n, "frame_size", 1, MOST), step = ti_tfl_named(n, "frame_step", 1, MOST);
     bool prefill = ti_tfl_named(n, "prefill", 0, 1) != 0;
-    tc_val flat = rows_of(n, ti_tfl_need(n, 0), &rows, &count);
+    tc_val flat = rows_of(n, ti_tfl_typed(n, 0, TC_i16), &rows, &count);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     int64_t frames = count / step, steps = (size + step - 1) / step,
             kept = prefill ? size - step : (steps - 1) * step;
-    if (count % step || kept < 0 || !to) {
+    if (count % step || kept < 0 || !to || frames > MOST_FRAMES) {
         ti_b_bad(m, TC_E_SHAPE, "%" PRId64 " samples as frames of %" PRId64 " every %" PRId64, count, size, step);
         return;
     }
@@ -112,10 +116,14 @@ void ti_tfl_build_signal_overlap_add(tc_tfl_node *n)
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
+    if (t->dtype != TC_i16 && t->dtype != TC_f32) {
+        ti_b_bad(m, TC_E_TYPE, "frames of %s", tc_dtypes[t->dtype].name);
+        return;
+    }
     int64_t size = t->rank > 1 ? t->dim[t->rank - 1] : 0, frames = t->rank > 1 ? t->dim[t->rank - 2] : 0,
             rows = size > 0 && frames > 0 ? tc_type_count(t) / (size * frames) : 0, kept = size - step;
     bool real = t->dtype == TC_f32;
-    if (!rows || kept < 0 || !to) {
+    if (!rows || kept < 0 || !to || frames > MOST_FRAMES || kept > MOST_KEPT / rows) {
         ti_b_bad(m, TC_E_SHAPE, "frames of %" PRId64 " samples every %" PRId64, size, step);
         return;
     }
@@ -148,7 +156,7 @@ void ti_tfl_build_signal_stacker(tc_tfl_node *n)
     int64_t channels = ti_tfl_named(n, "num_channels", 1, MOST), before = ti_tfl_named(n, "stacker_left_context", 0, MOST),
             after = ti_tfl_named(n, "stacker_right_context", 0, MOST), step = ti_tfl_named(n, "stacker_step", 1, MOST),
             kept = (before + after) * channels;
-    tc_val x = ti_tfl_need(n, 0);
+    tc_val x = ti_tfl_typed(n, 0, TC_i16);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     if (tc_type_count(ti_b_type(m, x)) != channels || !to || step > before + after + 1) {

@@ -13,6 +13,16 @@
 #include "../../wire/flexbuf.h"
 
 static const int64_t MASK = UINT32_MAX;
+enum { MOST_WEIGHTS = 1 << 24 }; /* of bands, as a matrix */
+
+tc_val ti_tfl_typed(tc_tfl_node *n, int i, tc_dtype type)
+{
+    tc_val x = ti_tfl_need(n, i);
+    if (x && ti_b_dtype(&n->m, x) != type)
+        ti_b_bad(&n->m, TC_E_TYPE, "input %d is %s, expected %s", i, tc_dtypes[ti_b_dtype(&n->m, x)].name,
+                 tc_dtypes[type].name);
+    return n->m.status == TC_OK ? x : TC_NONE;
+}
 
 int64_t ti_tfl_named(tc_tfl_node *n, const char *key, int64_t least, int64_t most)
 {
@@ -54,9 +64,9 @@ tc_dtype ti_tfl_signal_type(tc_tfl_node *n)
 /* ---- arithmetic ---- */
 
 /* Input i, as i64; what was made of i64 numbers below 2^32 is taken from there. */
-static tc_val wide(tc_tfl_node *n, int i)
+static tc_val wide(tc_tfl_node *n, int i, tc_dtype type)
 {
-    tc_val x = ti_tfl_need(n, i);
+    tc_val x = ti_tfl_typed(n, i, type);
     const tc_node *def = x ? ti_def(n->m.g, x) : NULL;
     bool made = def && def->op == TC_OP_cast && ti_b_dtype(&n->m, x) == TC_u32 &&
                 ti_b_dtype(&n->m, def->in[0]) == TC_i64;
@@ -115,7 +125,7 @@ static tc_val looked_up(tc_build *m, tc_val table, tc_val index)
 void ti_tfl_build_signal_window(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = ti_tfl_need(n, 0), w = ti_tfl_need(n, 1);
+    tc_val x = ti_tfl_typed(n, 0, TC_i16), w = ti_tfl_typed(n, 1, TC_i16);
     int64_t shift = ti_tfl_named(n, "shift", 0, 31);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
@@ -150,7 +160,7 @@ static tc_val counted(tc_build *m, tc_val x)
 void ti_tfl_build_signal_fft_auto_scale(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = ti_tfl_need(n, 0);
+    tc_val x = ti_tfl_typed(n, 0, TC_i16);
     const tc_tfl_tensor *bits = ti_tfl_out_tensor(n, 1);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
@@ -211,7 +221,7 @@ void ti_tfl_build_signal_irfft(tc_tfl_node *n)
 void ti_tfl_build_signal_energy(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = ti_tfl_need(n, 0);
+    tc_val x = ti_tfl_typed(n, 0, TC_i16);
     int64_t start = ti_tfl_named(n, "start_index", 0, INT32_MAX), end = ti_tfl_named(n, "end_index", 0, INT32_MAX);
     TC_STOP(m);
     int64_t bins = tc_type_count(ti_b_type(m, x)) / 2;
@@ -251,7 +261,7 @@ static bool add_band(tc_tfl_node *n, const tc_tensor *table, int64_t band, tc_te
 void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = wide(n, 0);
+    tc_val x = wide(n, 0, TC_u32);
     tc_tensor weight[2] = {{0}}, table[3] = {{0}};
     int64_t channels = ti_tfl_named(n, "num_channels", 1, 4096);
     for (int i = 0; i < 5 && m->status == TC_OK; i++)
@@ -265,6 +275,10 @@ void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
                      tc_type_count(table[i].type), channels);
             return;
         }
+    if (bins > MOST_WEIGHTS / channels) {
+        ti_b_unsupported(m, "%" PRId64 " bands of %" PRId64 " bins", channels, bins);
+        return;
+    }
     tc_tensor by = ti_b_tensor(m, TC_i64, 2, (int64_t[]){channels, bins});
     memset(by.data, 0, tc_type_bytes(by.type));
     for (int64_t c = 0; c < channels; c++)
@@ -281,7 +295,7 @@ void ti_tfl_build_signal_filter_bank(tc_tfl_node *n)
 void ti_tfl_build_signal_filter_bank_square_root(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val u = ti_tfl_need(n, 0), shift = wide(n, 1);
+    tc_val u = ti_tfl_typed(n, 0, TC_u64), shift = wide(n, 1, TC_i32);
     TC_STOP(m);
     tc_val x = ti_b_cast(m, u, TC_i64);
     tc_val order = with(m, TC_OP_bitwise_xor, x, INT64_MIN); /* i64 in the order of u64 */
@@ -315,7 +329,7 @@ static tc_val alternating(tc_build *m, int64_t channels, int64_t a, int64_t b)
 void ti_tfl_build_signal_filter_bank_spectral_subtraction(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = wide(n, 0);
+    tc_val x = wide(n, 0, TC_u32);
     int64_t extra = ti_tfl_named(n, "smoothing_bits", 0, 31), bits = ti_tfl_named(n, "spectral_subtraction_bits", 0, 32);
     int64_t s = ti_tfl_named(n, "smoothing", 0, UINT32_MAX), rest = ti_tfl_named(n, "one_minus_smoothing", 0, UINT32_MAX),
             odd_s = ti_tfl_named(n, "alternate_smoothing", 0, UINT32_MAX),
@@ -364,7 +378,7 @@ void ti_tfl_build_signal_pcan(tc_tfl_node *n)
 {
     enum { GAINS = 125 }; /* 4 * 32 - 6 + 3 */
     tc_build *m = &n->m;
-    tc_val x = wide(n, 0), noise = wide(n, 1), table = wide(n, 2);
+    tc_val x = wide(n, 0, TC_u32), noise = wide(n, 1, TC_u32), table = wide(n, 2, TC_i16);
     int64_t shift = ti_tfl_named(n, "snr_shift", 0, 32);
     TC_STOP(m);
     if (tc_type_count(ti_b_type(m, table)) < GAINS) {
@@ -384,7 +398,7 @@ void ti_tfl_build_signal_filter_bank_log(tc_tfl_node *n)
 {
     enum { PIECES = 128, LN2 = 45426 }; /* of 65536 */
     tc_build *m = &n->m;
-    tc_val x = wide(n, 0);
+    tc_val x = wide(n, 0, TC_u32);
     int64_t bits = ti_tfl_named(n, "input_correction_bits", 0, 31), scale = ti_tfl_named(n, "output_scale", 0, INT32_MAX),
             above[PIECES + 1];
     TC_STOP(m);

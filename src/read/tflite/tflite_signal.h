@@ -5,6 +5,8 @@
 
 #include "tflite_program.h"
 
+/* Input i, of that type. */
+tc_val ti_tfl_typed(tc_tfl_node *n, int i, tc_dtype type);
 /* An option of a custom operator, by its key, from least to most. */
 int64_t ti_tfl_named(tc_tfl_node *n, const char *key, int64_t least, int64_t most);
 /* What the operator remembers under that word: as it is now, zeros at first; and as it will be. */
