@@ -60,8 +60,8 @@ static void try(const char *name, bool reference)
     tc_ctx *ctx = tc_ctx_new();
     tc_model *model;
     tc_program *program;
-    tc_npy *array;
-    size_t n;
+    tc_npy *array = NULL;
+    size_t n = 0;
     snprintf(model_path, sizeof model_path, FOLDER "%s", name);
     snprintf(data, sizeof data, FOLDER "%.*s.npz", (int)(strlen(name) - strlen(".tflite")), name);
     tc_ctx_set_reference_kernels(ctx, reference);
@@ -69,7 +69,7 @@ static void try(const char *name, bool reference)
     CHECK(tc_model_open(ctx, model_path, &options, &model) == TC_OK &&
           tc_program_new(ctx, model, NULL, &program) == TC_OK &&
           ti_npy_open(ctx, data, &array, &n) == TC_OK);
-    for (int64_t call = 0; call < named(array, n, "want", 0)->dim[0]; call++) {
+    for (int64_t call = 0; n && call < named(array, n, "want", 0)->dim[0]; call++) {
         for (size_t i = 0; i < tc_program_input_count(program); i++)
             call_of(ctx, named(array, n, "in", i), call, tc_program_input_buffer(program, i));
         CHECK(tc_program_run(program) == TC_OK);
