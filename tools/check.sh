@@ -319,6 +319,7 @@ queue_micro() {
     tools/setup.sh micro || true
     if [ -x "$micro" ]; then
         later "TensorFlow Lite Micro" "$micro" tools/peer/tflm_suite.py build/tosac
+        later "TFLM's audio operators" "$micro" tools/peer/tflm_signal.py build/tosac --count 4 --seed 9
     else
         skip "TensorFlow Lite Micro" "tflite-micro and ai-edge-litert are not there (tools/setup.sh micro)"
     fi

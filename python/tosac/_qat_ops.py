@@ -300,6 +300,7 @@ _add("sort", lambda a, x: (torch.sort(x, dim=a["axis"], descending=a["descending
 _add("cumsum", lambda a, x: x.cumsum(a["axis"]))
 _add("cumprod", lambda a, x: x.cumprod(a["axis"]))
 _add("linear", lambda a, x, w, b=None: F.linear(x, w, b))
+_add("log_bands", lambda a, x, w, y: a["octave"] * torch.log2((lambda p: p + a["floor"] if a["adds"] else p.clamp_min(a["floor"]))(F.linear(x * x + y * y, w))))
 _add("addmm", lambda a, c, x, y: a["beta"] * c + a["alpha"] * (x @ y))
 _add("einsum", lambda a, *x: torch.einsum(a["equation"], *x))
 _add("conv", _conv)

@@ -45,6 +45,19 @@ static tc_val batched(tc_build *m, tc_val x, const tc_type *result, int batch_ax
     return ti_b_reshape(m, ti_b_expand(m, x, batch_axes + 2, dim), 3, last);
 }
 
+/* log(W (x^2 + y^2) + floor), or of the larger of both */
+bool ti_cpu_form_log_bands(tc_build *m)
+{
+    const tc_attr_bands *a = m->node->attr;
+    tc_val x = ti_cpu_real(m, 0), w = ti_cpu_real(m, 1), y = ti_cpu_real(m, 2);
+    x = ti_b_mul(m, x, x);
+    x = ti_b_add(m, x, ti_b_mul(m, y, y));
+    x = ti_b_linear(m, x, w, TC_NONE);
+    tc_val floor = ti_b_number(m, x, a->floor);
+    x = a->adds ? ti_b_add(m, x, floor) : ti_b_maximum(m, x, floor);
+    return ti_cpu_done(m, ti_b_mul_n(m, ti_b_log2(m, x), a->octave));
+}
+
 /* PyTorch's rules: a vector is a row on the left, a column on the right; leading axes are
  * broadcast. */
 bool ti_cpu_form_matmul(tc_build *m)

@@ -63,6 +63,27 @@ tc_status ti_shape_linear(tc_infer *c)
     return ti_need_extent(c, "the extent of the bias", bias->dim[0], w->dim[0]);
 }
 
+/* x: [..., k]   weights: [n, k]   y: like x */
+tc_status ti_shape_log_bands(tc_infer *c)
+{
+    TC_TRY(ti_need(c, 1, "weights"));
+    TC_TRY(ti_need(c, 2, "second part"));
+    const tc_type *x = ti_in(c, 0), *w = ti_in(c, 1), *y = ti_in(c, 2);
+    TC_TRY(ti_need_rank(c, x, "the first part", 1, TC_MAX_RANK));
+    TC_TRY(ti_need_rank(c, w, "the weights", 2, 2));
+    TC_TRY(ti_need_real(c, x));
+    TC_TRY(ti_need_dtype(c, 1, "the weights"));
+    TC_TRY(ti_need_dtype(c, 2, "the second part"));
+    TC_TRY(ti_need_rank(c, y, "the second part", x->rank, x->rank));
+    for (int i = 0; i < x->rank; i++)
+        TC_TRY(ti_need_extent(c, "an extent of the second part", y->dim[i], x->dim[i]));
+    TC_TRY(ti_need_extent(c, "the last extent of the parts", x->dim[x->rank - 1], w->dim[1]));
+    c->out[0] = *x;
+    c->out[0].quant = NULL;
+    c->out[0].dim[x->rank - 1] = w->dim[0];
+    return TC_OK;
+}
+
 /* c: broadcast to the product of a and b. */
 tc_status ti_shape_addmm(tc_infer *c)
 {

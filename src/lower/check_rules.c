@@ -39,8 +39,9 @@ typedef struct difference {
 } difference;
 
 /* Steps of the domain; for plain values, their own unit.  Wide sums are as exact as f32 arithmetic
- * is.  overflows: which of the results are infinite, or NaN, follows from the order of a sum. */
-static difference compare(tc_tensor got, tc_tensor want, bool overflows)
+ * is.  overflows: which of the results are infinite, or NaN, follows from the order of a sum.  slack: by
+ * element, steps that are allowed it besides; or NULL. */
+static difference compare(tc_tensor got, tc_tensor want, bool overflows, const double *slack)
 {
     difference d = {0, 0, -1};
     tc_dtype t = want.type->dtype;
@@ -51,6 +52,7 @@ static difference compare(tc_tensor got, tc_tensor want, bool overflows)
         top = isfinite(b) && fabs(b) > top ? fabs(b) : top;
         if (a == b || (isnan(a) && isnan(b)) || (overflows && !(isfinite(a) && isfinite(b))))
             continue;
+        off = slack ? fmax(0, off - slack[i]) : off;
         if (!(off <= d.most)) {
             d.most = isnan(off) ? INFINITY : off;
             d.at = i;
@@ -85,6 +87,36 @@ static double wide_steps(const tc_build *lw, const tc_node *node, tc_tensor want
     return node->op == TC_OP_hypot ? ldexp(largest(want), -14)
            : product && tc_dtypes[x->dtype].bits > 8 ? ldexp(largest(want), -15)
                                                       : 0;
+}
+
+/* Powers have 31 bits of their frame's largest part, or of the floor where that is larger, and so have
+ * their sums: a band that is far below both has less of them.  In steps of the logarithm. */
+static double *band_slack(const tc_node *node, const tc_tensor *in, tc_tensor want, tc_arena *arena)
+{
+    if (node->op != TC_OP_log_bands || !want.type->quant || !in[0].type->quant || !in[1].type->quant)
+        return NULL;
+    const tc_attr_bands *a = node->attr;
+    const tc_quant *q = in[1].type->quant;
+    int64_t k = in[1].type->dim[1], n = in[1].type->dim[0], rows = k ? tc_type_count(in[0].type) / k : 0;
+    double *slack = tc_new_n(arena, double, (size_t)(rows * n) + 1), unit = in[0].type->quant->scale[0],
+           step = a->octave / want.type->quant->scale[0], gain = 0;
+    for (int64_t c = 0; c < n; c++) {
+        double sum = 0;
+        for (int64_t i = 0; i < k; i++)
+            sum += fabs(ti_load_f64(in[1], c * k + i));
+        gain = fmax(gain, sum * q->scale[q->axis >= 0 ? c : 0]);
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        double most = 0;
+        for (int64_t i = r * k; i < (r + 1) * k; i++)
+            most = fmax(most, fmax(fabs(ti_load_f64(in[0], i)), fabs(ti_load_f64(in[2], i))));
+        double bit = gain * most * most * unit * unit * 0x1p-27 + a->floor * 0x1p-27;
+        for (int64_t c = 0; c < n; c++) {
+            double sum = ti_exp2(ti_real(want.type, 0, ti_load_i64(want, r * n + c)) / a->octave);
+            slack[r * n + c] = fabs(step) * ti_log2(1 + 5 * bit / sum);
+        }
+    }
+    return slack;
 }
 
 /* ---- what grows with a node's size ---- */
@@ -271,7 +303,7 @@ static tc_status compare_node(const tc_build *lw, const tc_node *node, const tc_
         tc_tensor got = typed(lw, at, node->out[i]);
         if (!got.data)
             continue;
-        difference d = compare(got, out[i], overflows);
+        difference d = compare(got, out[i], overflows, band_slack(node, in, out[i], arena));
         d.allowed += coarse_steps(lw, node) + wide_steps(lw, node, out[i]);
         d.allowed += d.most > d.allowed ? by_size(lw, node, in, out[i]) : 0;
         if (d.most > d.allowed)

@@ -4,6 +4,9 @@
  * A vector on the left is a row, on the right a column, and its axis of 1 is removed from the
  * result; axes before the last two are batches and broadcast. */
 #include "gemm.h"
+#include <math.h>
+
+#include "../base/real.h"
 #include "load.h"
 #include "work.h"
 
@@ -98,6 +101,31 @@ void ti_num_linear(tc_call *call)
             memcpy(ti_work_at_out(work, out, i * n), bias, (size_t)n * ti_work_size(work));
     ti_gemm(work, call->scratch, m, n, k, in, k, 1, weight, 1, k, out, n);
     ti_work_done(call, 0, work, out);
+}
+
+/* octave * log2(sum over k of w (x^2 + y^2), and the floor added or below it); sums are f64. */
+void ti_num_log_bands(tc_call *call)
+{
+    const tc_attr_bands *a = call->attr;
+    const tc_tensor x = call->in[0], w = call->in[1], y = call->in[2], z = call->out[0];
+    int64_t n = w.type->dim[0], k = w.type->dim[1], rows = n ? tc_type_count(z.type) / n : 0;
+    double *power = tc_new_n(call->scratch, double, (size_t)k + 1),
+           *weight = tc_new_n(call->scratch, double, (size_t)(n * k) + 1);
+    for (int64_t i = 0; i < n * k; i++)
+        weight[i] = ti_load_f64(w, i);
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t i = 0; i < k; i++) {
+            double re = ti_load_f64(x, r * k + i), im = ti_load_f64(y, r * k + i);
+            power[i] = re * re + im * im;
+        }
+        for (int64_t c = 0; c < n; c++) {
+            double sum = 0;
+            for (int64_t i = 0; i < k; i++)
+                sum += weight[c * k + i] * power[i];
+            sum = a->adds ? sum + a->floor : fmax(sum, a->floor);
+            ti_store_f64(z, r * n + c, a->octave * ti_log2(sum));
+        }
+    }
 }
 
 /* y = alpha * y + beta * c, c broadcast to y; with beta 0 c is not read. */

@@ -226,24 +226,26 @@ typedef struct lowest {
     double by; /* dB, or agreement */
 } lowest;
 
-/* The settings with spectra left in float; NULL: they are, or no logarithm or root reads codes. */
-static const char *without_front(tc_ctx *ctx, const tc_compiled *c)
+/* The settings with this for spectra; NULL: no logarithm or root reads codes, or it cannot be said. */
+static const char *with_front(tc_ctx *ctx, const tc_compiled *c, const char *more)
 {
     const char *now = c->request.config ? c->request.config : "int8";
     bool other = c->request.settings || c->quant.config.real_spectra;
     return other || !ti_noise_front(ti_main(c->work.typed))
                ? NULL
-               : ti_text_format(&ctx->arena, "%s,float=" TC_FRONT_END, now);
+               : ti_text_format(&ctx->arena, "%s,%s", now, more);
 }
 
 /* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
-    const char *front = without_front(ctx, c);
+    const char *front = with_front(ctx, c, "float=" TC_FRONT_END),
+               *fine = c->quant.config.transform ? NULL : with_front(ctx, c, "transform=int16");
     const struct {
         const char *config, *words;
         bool keep_odd;
     } other[] = {{NULL, "--keep-odd-samples", true},
+                 {fine, fine ? ti_text_format(&ctx->arena, "-q %s", fine) : "", false},
                  {front, "--float " TC_FRONT_END, false},
                  {"int8+16:8", "-q int8+16:8", false},
                  {"int8+16:32", "-q int8+16:32", false},
@@ -253,7 +255,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
     double had = ti_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
     for (size_t i = 0; i < TC_COUNT(other); i++) {
         if (other[i].keep_odd       ? !c->quant.gains.n_aside || c->request.data.keep_odd
-            : other[i].config == front ? !front
+            : i <= 2                 ? !other[i].config
             : i + 1 < TC_COUNT(other) ? !narrow
                                       : !narrow && c->quant.config.global.act.dtype != TC_u8)
             continue;
@@ -263,7 +265,7 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
         char words[200] = "";
         bool enough = false;
         ti_attempt_begin(ctx, &attempt);
-        bool front_left = front && other[i].config == front; /* and none is there */
+        bool front_left = i == 2; /* and none is there */
         if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
             !(front_left && ti_noise_front(ti_main(with.module))) &&
             ti_prove_typed(ctx, c, with.module, &with.quant.gains, 0, &p) == TC_OK && p.out[at.output].compared) {

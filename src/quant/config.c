@@ -342,6 +342,14 @@ void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name)
         ti_config_add(ctx, config, (tc_config_entry){TC_LEVEL_any, name, none, none});
 }
 
+bool ti_config_transform(tc_config *config, const char *name)
+{
+    config->transform = ti_text_eq(name, "int8")    ? TC_i8
+                        : ti_text_eq(name, "int16") ? TC_i16
+                                                    : TC_none;
+    return config->transform != TC_none;
+}
+
 /* "Linear" is "torch.nn.modules.linear.Linear" too. */
 static bool type_matches(const char *type, const char *name)
 {

@@ -377,10 +377,18 @@ static tc_status read_float(reader *r, const char *key, const tc_json *value)
     return TC_OK;
 }
 
+static tc_status read_transform(reader *r, const char *key, const tc_json *value)
+{
+    const char *name = text_of(r, value);
+    return name && ti_config_transform(r->config, name) ? TC_OK
+                                                        : wants(r, key, "\"int8\" or \"int16\"");
+}
+
 static tc_status read_member(reader *r, const char *key, const tc_json *value)
 {
     static const char *const names[] = {"preset",  "observer",     "activations", "weights", "io",
-                                        "modules", "module_types", "nodes",       "targets", "float"};
+                                        "modules", "module_types", "nodes",       "targets", "float",
+                                        "transform"};
     static const tc_level levels[] = {
         [5] = TC_LEVEL_module, TC_LEVEL_module_type, TC_LEVEL_node, TC_LEVEL_target};
     size_t i = 0;
@@ -392,9 +400,10 @@ static tc_status read_member(reader *r, const char *key, const tc_json *value)
         return TC_OK; /* read before everything else */
     if (i < 4)
         return read_global(r, key, value);
-    return i == 4   ? read_io(r, value)
-           : i == 9 ? read_float(r, key, value)
-                    : read_entrys(r, key, value, levels[i]);
+    return i == 4    ? read_io(r, value)
+           : i == 9  ? read_float(r, key, value)
+           : i == 10 ? read_transform(r, key, value)
+                     : read_entrys(r, key, value, levels[i]);
 }
 
 tc_status ti_config_from_json(tc_ctx *ctx, const char *path, tc_bytes bytes, tc_config *out)
@@ -455,11 +464,18 @@ static tc_status allow_loss(tc_ctx *ctx, tc_config *config, const char *loss)
                                "most 20 dB, as 'rate=0.3dB'", loss);
 }
 
-/* "int8,float=front-end,float=conv,rate=0.3dB" */
+static tc_status give_transform(tc_ctx *ctx, tc_config *config, const char *name)
+{
+    return ti_config_transform(config, name)
+               ? TC_OK
+               : ti_usage(ctx, "'transform=%s': the weights of a transform are int8 or int16", name);
+}
+
+/* "int8,float=front-end,float=conv,rate=0.3dB,transform=int16" */
 static const struct {
     const char *word;
     tc_status (*take)(tc_ctx *ctx, tc_config *config, const char *value);
-} additions[] = {{",float=", leave_float}, {",rate=", allow_loss}};
+} additions[] = {{",float=", leave_float}, {",rate=", allow_loss}, {",transform=", give_transform}};
 
 /* The text up to its first addition, which *at begins with, *kind of the table; NULL: there is none. */
 static const char *before_additions(tc_ctx *ctx, const char *text, const char **at, size_t *kind)

@@ -224,7 +224,8 @@ static void join_parts(classes *c)
         const tc_node *node = c->flow.g->node[k];
         tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
         bool same = v && s->value[v].kind == TC_SPECTRAL_part && c->setting[v].dtype == TC_i32 &&
-                    (node->op == TC_OP_neg || node->op == TC_OP_cat || node->op == TC_OP_stack);
+                    (node->op == TC_OP_neg || node->op == TC_OP_cat || node->op == TC_OP_stack ||
+                     ti_spectra_halves(&c->flow, node));
         for (int i = 0; i < node->n_in && same; i++)
             if (c->has[node->in[i]])
                 join(c, node->in[i], v);

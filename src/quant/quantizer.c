@@ -80,8 +80,11 @@ static void say_lost(tc_ctx *ctx, const tc_module *real, const tc_quant_request 
 
 /* ---- one program, in two ways ---- */
 
+/* Forms that cost time: at least so many dB, for at most so much more of it. */
+static const double WORTH = 0.5, MORE = 1.03;
+
 /* Other forms of a program. */
-typedef enum kind { TURNED, GROUPED, FORMS } kind;
+typedef enum kind { FRAMED, FINE, TURNED, GROUPED, FORMS } kind;
 
 /* A program being quantized. */
 typedef struct attempt {
@@ -291,25 +294,37 @@ static bool may_reform(const tc_module *module, const tc_quant_request *request)
            !request->n_size;
 }
 
+/* A program and a form of it, on some of the samples. */
+static tc_status measure_both(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
+                              const attempt *other, tc_measured *as_is, tc_measured *formed)
+{
+    enum { MOST = 32 };
+    tc_yardstick yard;
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, as_is));
+    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, formed));
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
+static void take_over(attempt *a, attempt *other)
+{
+    ti_quant_take_over(a->typed, other->typed);
+    other->typed = a->typed;
+    memcpy(other->form, a->form, sizeof a->form);
+    *a = *other;
+}
+
 /* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
 static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
                              attempt *other, kind form, tc_quant_gain gain, double least)
 {
-    enum { MOST = 32 };
-    tc_yardstick yard;
     tc_measured as_is, formed;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
-    ti_yardstick_end(&yard);
+    TC_TRY(measure_both(ctx, request, a, other, &as_is, &formed));
     gain.db = formed.sqnr_db;
     gain.taken = formed.sqnr_db > as_is.sqnr_db + least;
-    if (gain.taken) {
-        ti_quant_take_over(a->typed, other->typed);
-        other->typed = a->typed;
-        memcpy(other->form, a->form, sizeof a->form);
-        *a = *other;
-    }
+    if (gain.taken)
+        take_over(a, other);
     a->form[form] = gain;
     return TC_OK;
 }
@@ -321,6 +336,65 @@ static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, 
     silent.quiet = true;
     again.config = &silent;
     return prepare(ctx, &again, a);
+}
+
+/* Forms of power spectra, taken where they are closer on some of the samples and take no more time for
+ * each dB than channels in groups do.  Where the time is not known, those that cost little are taken. */
+typedef struct spectral_form {
+    kind kind;
+    tc_status (*make)(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *any);
+    bool cheap;
+    tc_quant_gain gain;
+} spectral_form;
+
+static tc_status try_spectral(tc_ctx *ctx, const tc_quant_request *request, const spectral_form *form,
+                              attempt *a)
+{
+    attempt formed = {.typed = ti_module_copy(a->real), .masks = a->masks};
+    tc_quant_gain gain = form->gain;
+    double before = 0, after = 0;
+    tc_measured as_is, other;
+    bool any;
+    TC_TRY(form->make(ctx, formed.typed, request->config, &any));
+    if (!any || (!request->cost.of && !form->cheap))
+        return TC_OK;
+    TC_TRY(prepare_silently(ctx, request, &formed));
+    TC_TRY(measure_both(ctx, request, a, &formed, &as_is, &other));
+    gain.db = other.sqnr_db;
+    double more = other.sqnr_db - as_is.sqnr_db;
+    if (more >= WORTH && request->cost.of) {
+        TC_TRY(request->cost.of(request->cost.who, a->typed, &before));
+        TC_TRY(request->cost.of(request->cost.who, formed.typed, &after));
+    }
+    gain.taken = more >= WORTH && after <= before * (1 + (MORE - 1) * more / WORTH);
+    if (gain.taken)
+        take_over(a, &formed);
+    a->form[form->kind] = gain;
+    return TC_OK;
+}
+
+/* Power spectra of one size, where samples are there; the rest goes on with what was decided. */
+static tc_status prepare_spectra(tc_ctx *ctx, tc_quant_request *request, attempt *a)
+{
+    static const spectral_form
+        framed = {FRAMED, ti_spectra_frame, true,
+                  {.name = "frames", .what = "a power of two for each frame of a power spectrum"}},
+        fine = {FINE, ti_spectra_split, false,
+                {.name = "transform",
+                 .what = "weights of a spectrum's transform in 16 bits, as two layers of 8"}};
+    bool can = !request->config->anchor && !request->n_merge && request->samples.n &&
+               !request->observe_only && !request->record && !request->n_size &&
+               !request->config->plain_spectra;
+    if (!can)
+        return TC_OK;
+    TC_TRY(try_spectral(ctx, request, &framed, a));
+    if (request->config->transform)
+        return TC_OK;
+    TC_TRY(try_spectral(ctx, request, &fine, a));
+    tc_config *config = ti_arena_copy(&ctx->arena, request->config, sizeof *config);
+    config->transform = a->form[FINE].taken ? TC_i16 : TC_i8;
+    request->config = config;
+    return TC_OK;
 }
 
 /* With the values between its layers in other coordinates. */
@@ -374,7 +448,6 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
                             tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
                             attempt *out, size_t *n, bool *fits)
 {
-    static const double MORE = 1.03;
     tc_bytes_cycles price;
     *fits = false;
     *out = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
@@ -392,7 +465,7 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
 /* With the loudest layers' channels in groups: all of them, or one after another those that fit. */
 static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */;
+    static const double LESS = 0.109; /* 1 - 10^(-WORTH / 10) */
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
     tc_bytes_cycles as_is = {0};
@@ -613,6 +686,9 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (own.real_spectra && !own.quiet)
         say_front(ctx, module, &own);
     TC_TRY(form(ctx, module, &request, &spectra));
+    if (own.transform && !spectra && !own.quiet)
+        ti_warning(ctx, &(tc_loc){.file = module->file}, TC_E_NO_EFFECT,
+                   "'transform' has no effect: no logarithm or root reads a power spectrum of an input, in integers");
     if (request.record || request.as || request.n_size)
         ti_quant_number_values(module);
     own.largest = ti_quant_largest(module, request.largest);
@@ -622,6 +698,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
     TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
+    if (spectra)
+        TC_TRY(prepare_spectra(ctx, &request, &a));
     if (may_reform(module, &request))
         TC_TRY(prepare_turned(ctx, &request, &a));
     if (may_reform(module, &request) && may_group(&request))

@@ -130,6 +130,8 @@ typedef struct tc_config {
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool plain_spectra;   /* power spectra are values like all others */
     bool real_spectra;    /* they are float, and their logarithms and roots too */
+    tc_dtype transform;   /* weights of the transforms of power spectra: i8, i16, or none: what the
+                             samples and the price say */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* the result is run later: its loss is reported there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
@@ -151,11 +153,14 @@ bool ti_weights_are_known(const tc_config *config, const void *codes);
  * their logarithms and roots. */
 void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name);
 
+/* "int8" or "int16": the weights of transforms; false: it is neither. */
+bool ti_config_transform(tc_config *config, const char *name);
+
 /* "0.3dB": what coarser weights may lose; false: it is none of 0 to 20 dB. */
 bool ti_config_loss(const char *text, double *out);
 
 /* text: a preset (int8, int8xS, int8-XdB, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, each of the last two with
- * :G for groups of G input channels, none, anchor) or the path of a JSON file, then ",float=NAME" and ",rate=XdB"; NULL: int8. */
+ * :G for groups of G input channels, none, anchor) or the path of a JSON file, then ",float=NAME", ",rate=XdB" and ",transform=int16"; NULL: int8. */
 TC_MUST_USE tc_status ti_config_read(tc_ctx *ctx, const char *text, tc_config *out);
 
 /* The text of such a file, which lives as long as the context; path: for messages. */

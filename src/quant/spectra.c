@@ -295,11 +295,19 @@ static bool power(finder *d, tc_val v, int depth, tc_spectral_value *out)
 
 /* ---- parts, and what leads to them ---- */
 
-static bool is_layer(const finder *d, const tc_node *node)
+static bool layer_of(const tc_dataflow *f, const tc_node *node)
 {
-    return (node->op == TC_OP_conv || node->op == TC_OP_linear ||
-            node->op == TC_OP_conv_transpose || node->op == TC_OP_matmul) &&
-           is_fixed(d, node->in[1]);
+    return node &&
+           TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose, TC_OP_matmul) &&
+           f->fixed[node->in[1]];
+}
+
+static bool is_layer(const finder *d, const tc_node *node) { return layer_of(d->f, node); }
+
+bool ti_spectra_halves(const tc_dataflow *f, const tc_node *node)
+{
+    return node->op == TC_OP_add && ((const tc_attr_alpha *)node->attr)->alpha == 1 &&
+           layer_of(f, ti_def(f->g, node->in[0])) && layer_of(f, ti_def(f->g, node->in[1]));
 }
 
 /* Made from inputs, state and real values by linear operators. */
@@ -348,7 +356,8 @@ static bool read_by_others(const finder *d, tc_val v)
     for (uint32_t u = f->first[v]; u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         tc_spectral kind = node->n_out == 1 ? d->s->value[node->out[0]].kind : TC_SPECTRAL_none;
-        if (kind != TC_SPECTRAL_power && kind != TC_SPECTRAL_part && node->op != TC_OP_abs)
+        if (kind != TC_SPECTRAL_power && kind != TC_SPECTRAL_part && node->op != TC_OP_abs &&
+            node->op != TC_OP_log_bands)
             return true;
     }
     return false;
@@ -373,7 +382,7 @@ static void mark_parts(finder *d, tc_val v, int32_t root, bool below)
         return;
     }
     if (ti_spectra_moves(node) || node->op == TC_OP_neg || node->op == TC_OP_cat ||
-        node->op == TC_OP_stack) {
+        node->op == TC_OP_stack || ti_spectra_halves(f, node)) {
         for (int i = 0; i < node->n_in; i++)
             mark_parts(d, node->in[i], root, below);
         return;
@@ -432,7 +441,7 @@ static void clear_bad(finder *d)
             value->group = ti_spectra_root(s, value->group);
         if (value->kind != TC_SPECTRAL_none && !s->group[value->group].good)
             *value = (tc_spectral_value){.kind = TC_SPECTRAL_none};
-        s->any = s->any || value->kind == TC_SPECTRAL_power;
+        s->any = s->any || value->kind == TC_SPECTRAL_power || value->kind == TC_SPECTRAL_part;
     }
 }
 
@@ -442,6 +451,8 @@ static void clear_bad(finder *d)
 static double octave_of(const finder *d, const tc_node *node)
 {
     const tc_spectral_value *x = &d->s->value[node->in[0]];
+    if (node->op == TC_OP_log_bands && x->kind == TC_SPECTRAL_part)
+        return 2 * ((const tc_attr_bands *)node->attr)->octave;
     if (x->kind != TC_SPECTRAL_power)
         return 0;
     int32_t group = x->group;
@@ -484,12 +495,24 @@ static void leave_room(finder *d)
     }
 }
 
+/* The two parts of bands that are formed already. */
+static void look_at_bands(finder *d, const tc_node *node)
+{
+    int32_t group[2];
+    for (int i = 0; i < 2; i++)
+        group[i] = new_group(d, (tc_spectral_group){.good = true, .part = node->in[2 * i],
+                                                    .wide = true, .size = true, .from = -1});
+    merge(d, group[0], group[1]);
+}
+
 static void look_back(finder *d)
 {
     const tc_graph *g = d->f->g;
     tc_spectral_value unused;
     for (size_t k = 0; k < g->n_node; k++)
-        if (is_end(d->f, g->node[k]) && ti_dataflow_quantizes(d->f, g->node[k]) &&
+        if (g->node[k]->op == TC_OP_log_bands)
+            look_at_bands(d, g->node[k]);
+        else if (is_end(d->f, g->node[k]) && ti_dataflow_quantizes(d->f, g->node[k]) &&
             d->f->level[g->node[k]->out[0]] < TC_LEVEL_node)
             power(d, g->node[k]->in[0], 0, &unused);
 }

@@ -6,8 +6,8 @@
  * factors, clamps and layers of weights that are not negative, to the squares, values are i32 of
  * zero point 0, and their scales follow from that of what is squared:
  *
- *   parts   one scale s for all that are added; i32 where a layer makes them, by its weights, which
- *           no input exceeds, else i16
+ *   parts   one scale s for all that are added; i32 where a layer makes them, or the sum of two, by
+ *           its weights, which no input exceeds, else i16
  *   powers  s^2 * 2^e, the least e for which all sums of squares fit i32, of parts of the observed
  *           range and room to spare
  *   bands   a layer's result: room for its largest weight times its largest operand
@@ -53,6 +53,8 @@ typedef struct tc_spectra {
     bool any;
 } tc_spectra;
 
+/* The sum of two layers of constant weights, one part of both. */
+bool ti_spectra_halves(const tc_dataflow *f, const tc_node *node);
 /* A movement of one value. */
 bool ti_spectra_moves(const tc_node *node);
 
@@ -78,9 +80,17 @@ void ti_spectra_weights(tc_dataflow *f, const tc_domains *domains);
 void ti_spectra_parts(const tc_graph *g, tc_domains *domains);
 void ti_spectra_powers(tc_domains *domains);
 
+/* split_transforms.c: layers that make i32 parts, as two of 8-bit weights; *any: there are some that
+ * were not. */
+TC_MUST_USE tc_status ti_spectra_split(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                       bool *any);
+
 /* spectra_form.c: squares of roots cancel, lower bounds become maxima, and logarithms are of sizes,
  * in spectra; nothing else changes.  *found: there are any. */
 TC_MUST_USE tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config,
                                       bool *found);
+/* Logarithms of bands get a power of two for each frame; *any: there are some that had none. */
+TC_MUST_USE tc_status ti_spectra_frame(tc_ctx *ctx, tc_module *module, const tc_config *config,
+                                       bool *any);
 
 #endif

@@ -9,11 +9,15 @@
  *   log(x * x + y * y + c) =  2 log(hypot(hypot(x, y), sqrt(c)))
  *   sqrt(x * x + y * y)    =  hypot(x, y)         before bands and a logarithm
  *
- * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93. */
+ * The last has no sum that squares must fit: i32 then spans 186 dB instead of 93.  Where transforms are
+ * to have 16-bit weights, split_transforms.c comes last.  Another form of its own, where levels differ:
+ *
+ *   log(W (x * x + y * y) + c) = log_bands(x, W, y)     with a power of two for each frame */
 #include "spectra.h"
 
 #include <math.h>
 
+#include "../base/real.h"
 #include "../ir/build.h"
 #include "../num/load.h"
 
@@ -113,26 +117,38 @@ static double floor_of(const forming *w, const tc_node *node)
     return t.data && tc_type_count(t.type) == 1 ? ti_load_f64(t, 0) : 0;
 }
 
+/* The i-th of the two parts whose squares the node adds. */
+static tc_val one_part(const forming *w, const tc_node *node, tc_val part, int i, tc_build *to,
+                       const tc_rewrite *rw)
+{
+    const tc_attr_axes *a = node->op == TC_OP_sum ? node->attr : NULL;
+    const tc_type *t = ti_type_of(w->f->g, node->out[0]);
+    tc_val x = rw->now[part];
+    if (a)
+        x = ti_b_slice(to, x, a->axes.v[0], i, i + 1, 1);
+    return a && !a->keepdim ? ti_b_reshape(to, x, t->rank, t->dim) : x;
+}
+
+/* v is a power, of parts in i32, in the unit of their squares. */
+static bool has_parts(const forming *w, tc_val v)
+{
+    const tc_spectral_value *value = &w->s->value[v];
+    const tc_spectral_group *group = &w->s->group[value->group];
+    return value->kind == TC_SPECTRAL_power && group->from < 0 && !group->size && group->wide &&
+           value->factor == 1;
+}
+
 /* v, a power, as a size: its square root.  to NULL: only whether it can be. */
 static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *rw, tc_val *out)
 {
     const tc_node *node = ti_def(w->f->g, v);
-    const tc_spectral_group *group = &w->s->group[w->s->value[v].group];
     tc_val part[2];
-    if (w->s->value[v].kind != TC_SPECTRAL_power || group->from >= 0 || group->size ||
-        !group->wide || w->s->value[v].factor != 1)
+    if (!has_parts(w, v))
         return false;
     if (parts_of(w, node, part)) {
-        const tc_attr_axes *a = node->op == TC_OP_sum ? node->attr : NULL;
         tc_val x[2] = {TC_NONE, TC_NONE};
-        for (int i = 0; to && i < 2; i++) {
-            x[i] = rw->now[part[i]];
-            if (a)
-                x[i] = ti_b_slice(to, x[i], a->axes.v[0], i, i + 1, 1);
-            if (a && !a->keepdim)
-                x[i] = ti_b_reshape(to, x[i], ti_type_of(rw->from, v)->rank,
-                                 ti_type_of(rw->from, v)->dim);
-        }
+        for (int i = 0; to && i < 2; i++)
+            x[i] = one_part(w, node, part[i], i, to, rw);
         if (to)
             *out = ti_b_op(to, TC_OP_hypot, NULL, x, 2);
         return true;
@@ -151,6 +167,25 @@ static bool as_size(const forming *w, tc_val v, tc_build *to, const tc_rewrite *
     return true;
 }
 
+/* v, a power, as the two parts whose squares it adds.  to NULL: only whether it can be. */
+static bool as_parts(const forming *w, tc_val v, tc_build *to, const tc_rewrite *rw, tc_val out[2])
+{
+    const tc_node *node = ti_def(w->f->g, v);
+    tc_val part[2];
+    if (!has_parts(w, v))
+        return false;
+    if (parts_of(w, node, part)) {
+        for (int i = 0; to && i < 2; i++)
+            out[i] = one_part(w, node, part[i], i, to, rw);
+        return true;
+    }
+    if (!ti_spectra_moves(node) || !as_parts(w, node->in[0], to, rw, out))
+        return false;
+    for (int i = 0; to && i < 2 && out[i]; i++)
+        out[i] = ti_b_op(to, node->op, node->attr, &out[i], 1);
+    return true;
+}
+
 static bool is_log(const tc_node *node)
 {
     return node->op == TC_OP_log || node->op == TC_OP_log2 || node->op == TC_OP_log10;
@@ -164,7 +199,8 @@ static bool leads_to_log(const forming *w, tc_val v, bool *bands)
     for (uint32_t u = f->first[v]; all && u < f->first[v + 1]; u++) {
         const tc_node *node = f->use[u].node;
         tc_tensor by = ti_tensor_of(f->g, node->n_in > 1 ? node->in[1] : TC_NONE);
-        bool layer = node->op == TC_OP_linear && f->use[u].operand == 0 && by.data && node->n_in == 2;
+        bool layer = node->op == TC_OP_linear && f->use[u].operand == 0 && by.data &&
+                     (node->n_in == 2 || !node->in[2]);
         for (int64_t i = 0; layer && i < tc_type_count(by.type); i++)
             layer = ti_load_f64(by, i) >= 0;
         bool passes = layer || ti_spectra_moves(node) || floor_of(w, node) > 0;
@@ -188,6 +224,56 @@ static tc_status take_log(tc_rewrite *rw, const tc_node *node, bool *done)
     if (root)
         return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
     x = x ? ti_b_mul_n(&b, ti_b_op(&b, node->op, node->attr, &x, 1), 2) : x;
+    return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
+}
+
+/* The bands that a logarithm reads, by way of moves and a floor; NULL: none, or others read them. */
+static const tc_node *bands_of(const forming *w, tc_val v, double *floor, bool *adds)
+{
+    const tc_dataflow *f = w->f;
+    const tc_node *node = ti_def(f->g, v);
+    for (; node; node = ti_def(f->g, node->in[0])) {
+        bool one = f->first[node->out[0]] + 1 == f->first[node->out[0] + 1];
+        double least = floor_of(w, node);
+        if (!one || f->leaves[node->out[0]] || w->s->value[node->out[0]].kind != TC_SPECTRAL_power)
+            return NULL;
+        if (node->op == TC_OP_linear)
+            return (node->n_in == 2 || !node->in[2]) && *floor > 0 && as_parts(w, node->in[0], NULL, NULL, NULL) ? node : NULL;
+        if (*floor > 0 ? !ti_spectra_moves(node) : !(least > 0) && !ti_spectra_moves(node))
+            return NULL;
+        *adds = least > 0 ? node->op == TC_OP_add : *adds;
+        *floor = least > 0 ? least : *floor;
+    }
+    return NULL;
+}
+
+/* The moves between the logarithm's operand v and its bands, over `x`. */
+static tc_val moved_bands(tc_build *b, const forming *w, tc_val v, tc_val x)
+{
+    const tc_node *node = ti_def(w->f->g, v);
+    if (node->op == TC_OP_linear)
+        return x;
+    x = moved_bands(b, w, node->in[0], x);
+    return x && ti_spectra_moves(node) ? ti_b_op(b, node->op, node->attr, &x, 1) : x;
+}
+
+static tc_status take_bands(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const forming *w = rw->user;
+    double floor = 0;
+    bool adds = false;
+    if (!is_log(node) || !ti_dataflow_quantizes(w->f, node))
+        return TC_OK;
+    const tc_node *bands = bands_of(w, node->in[0], &floor, &adds);
+    tc_val part[2] = {TC_NONE, TC_NONE};
+    if (!bands)
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    double octave = node->op == TC_OP_log2 ? 1 : node->op == TC_OP_log ? ti_log(2) : ti_log10(2);
+    as_parts(w, bands->in[0], &b, rw, part);
+    tc_val in[] = {part[0], rw->now[bands->in[1]], part[1]};
+    tc_val x = ti_b_op(&b, TC_OP_log_bands, ti_b_attr(&b, bands, .floor = floor, .adds = adds, .octave = octave), in, 3);
+    x = x ? moved_bands(&b, w, node->in[0], x) : x;
     return b.status == TC_OK && x ? ti_rewrite_with(rw, node, x, done) : b.status;
 }
 
@@ -216,16 +302,35 @@ static tc_status form(tc_ctx *ctx, tc_module *module, const tc_config *config,
     return status;
 }
 
-tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *found)
+static tc_status sweep(tc_module *module)
 {
     static tc_rewriter *const sweepers[] = {drop_unread};
-    TC_TRY(form(ctx, module, config, take, found));
-    if (!*found)
-        return TC_OK;
-    TC_TRY(form(ctx, module, config, take_log, found));
-    for (bool any = true; any;) {
+    tc_status status = TC_OK;
+    for (bool any = true; any && status == TC_OK;) {
         any = false;
-        TC_TRY(ti_rewrite_graph(ti_main(module), sweepers, TC_COUNT(sweepers), &any));
+        status = ti_rewrite_graph(ti_main(module), sweepers, TC_COUNT(sweepers), &any);
     }
+    return status;
+}
+
+tc_status ti_spectra_form(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *found)
+{
+    bool any;
+    TC_TRY(form(ctx, module, config, take, found));
+    if (*found) {
+        TC_TRY(sweep(module));
+        TC_TRY(form(ctx, module, config, take_log, &any));
+        TC_TRY(sweep(module));
+    }
+    return config->transform == TC_i16 ? ti_spectra_split(ctx, module, config, &any) : TC_OK;
+}
+
+tc_status ti_spectra_frame(tc_ctx *ctx, tc_module *module, const tc_config *config, bool *any)
+{
+    size_t before = ti_main(module)->n_node;
+    bool found;
+    TC_TRY(form(ctx, module, config, take_bands, &found));
+    TC_TRY(sweep(module));
+    *any = ti_main(module)->n_node != before;
     return TC_OK;
 }

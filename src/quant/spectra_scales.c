@@ -106,17 +106,23 @@ void ti_spectra_weights(tc_dataflow *f, const tc_domains *domains)
     for (size_t k = 0; k < f->g->n_node; k++) {
         const tc_node *node = f->g->node[k];
         tc_val v = node->n_out == 1 ? node->out[0] : TC_NONE;
-        bool layer = TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose);
-        if (layer && domains->of[v] >= 0 && domains->domain[domains->of[v]].spectral &&
+        bool layer = TC_OP_IN(node->op, TC_OP_conv, TC_OP_linear, TC_OP_conv_transpose),
+             bands = node->op == TC_OP_log_bands;
+        if ((bands || (layer && domains->of[v] >= 0 && domains->domain[domains->of[v]].spectral)) &&
             ti_setting_few_codes(&f->scheme[v].weight) &&
             ti_config_weights_free(f->config, node->loc, f->g->val[v]->name))
             f->scheme[v].weight = eight.global.weight;
     }
 }
 
-/* The largest result of a layer, for any input codes; 0: it is none. */
+/* The largest result of a layer, or of the sum of two, for any input codes; 0: it is none. */
 static double reach_of(const tc_graph *g, const tc_node *node, const tc_domains *domains)
 {
+    if (node && node->op == TC_OP_add) {
+        double a = reach_of(g, ti_def(g, node->in[0]), domains),
+               b = reach_of(g, ti_def(g, node->in[1]), domains);
+        return a > 0 && b > 0 ? a + b : 0;
+    }
     if (!node || (node->op != TC_OP_conv && node->op != TC_OP_linear))
         return 0;
     tc_tensor w = ti_tensor_of(g, node->in[1]),

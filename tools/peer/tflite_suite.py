@@ -21,7 +21,8 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 TYPES = {"f32": (S.TensorType.FLOAT32, np.float32), "i8": (S.TensorType.INT8, np.int8), "u8": (S.TensorType.UINT8, np.uint8),
          "i16": (S.TensorType.INT16, np.int16), "i32": (S.TensorType.INT32, np.int32), "i64": (S.TensorType.INT64, np.int64),
-         "bool": (S.TensorType.BOOL, np.bool_), "f16": (S.TensorType.FLOAT16, np.float16), "c64": (S.TensorType.COMPLEX64, np.complex64)}
+         "bool": (S.TensorType.BOOL, np.bool_), "f16": (S.TensorType.FLOAT16, np.float16), "u32": (S.TensorType.UINT32, np.uint32), "u64": (S.TensorType.UINT64, np.uint64),
+         "c64": (S.TensorType.COMPLEX64, np.complex64)}
 RNG = np.random.default_rng(2026)
 
 

@@ -23,7 +23,8 @@ from ai_edge_litert import schema_py_generated as S
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KIND = {S.TensorType.FLOAT32: np.float32, S.TensorType.INT8: np.int8, S.TensorType.UINT8: np.uint8, S.TensorType.INT16: np.int16,
-        S.TensorType.INT32: np.int32, S.TensorType.INT64: np.int64, S.TensorType.BOOL: np.bool_}
+        S.TensorType.INT32: np.int32, S.TensorType.INT64: np.int64, S.TensorType.UINT32: np.uint32, S.TensorType.UINT64: np.uint64,
+        S.TensorType.BOOL: np.bool_}
 OFFLINE = b"OfflineMemoryAllocation"
 
 

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "composite.h"
+
+#include "../../base/real.h"
 #include "../move/lower_move.h"
 
 /* Operand 0 as f32. */
@@ -68,6 +70,31 @@ void ti_lower_real_logsumexp(tc_build *lw, const tc_node *node, tc_val *out)
     max = ti_put_clamp(lw, max, -FLT_MAX, FLT_MAX); /* a row of -inf gives that, no NaN */
     tc_val e = ti_b_tosa_exp(lw, ti_b_tosa_sub(lw, x, max));
     out[0] = finish(lw, node, ti_b_tosa_add(lw, max, ti_b_tosa_log(lw, sum(lw, e))));
+}
+
+void ti_lower_real_log_bands(tc_build *lw, const tc_node *node, tc_val *out)
+{
+    const tc_attr_bands *a = node->attr;
+    const tc_type *t = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1);
+    int64_t k = w->dim[1], n = w->dim[0], rows = k ? tc_type_count(t) / k : 0, swap[] = {0, 2, 1};
+    if (t->dtype != TC_f32) {
+        ti_lower_refuse(lw, "its operands are %s", tc_dtypes[t->dtype].name);
+        return;
+    }
+    tc_val x = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 0), 3, (int64_t[]){1, rows, k}),
+           y = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 2), 3, (int64_t[]){1, rows, k}),
+           by = ti_b_tosa_reshape(lw, ti_lower_in(lw, node, 1), 3, (int64_t[]){1, n, k});
+    x = ti_b_tosa_mul(lw, x, x);
+    x = ti_b_tosa_add(lw, x, ti_b_tosa_mul(lw, y, y));
+    tc_val zero[] = {ti_b_zero_point(lw, x, 0), TC_NONE};
+    zero[1] = ti_b_zero_point(lw, by, 0);
+    x = ti_b_op(lw, TC_OP_tosa_matmul, NULL,
+                (tc_val[]){x, ti_b_tosa_transpose(lw, by, swap), zero[0], zero[1]}, 4);
+    tc_val floor = ti_b_single(lw, TC_f32, 3, a->floor), unit = ti_b_single(lw, TC_f32, 3, a->octave / ti_log(2));
+    x = a->adds ? ti_b_tosa_add(lw, x, floor) : ti_b_tosa_maximum(lw, x, floor);
+    x = ti_b_tosa_mul(lw, ti_b_tosa_log(lw, x), unit);
+    const tc_type *z = ti_lower_result(lw, node, 0);
+    out[0] = ti_b_tosa_reshape(lw, x, z->rank, z->dim);
 }
 
 /* ---- norms ---- */

@@ -33,4 +33,8 @@ bool ti_lower_try_wide(tc_build *lw, const tc_node *node, tc_val *out);
  * read at 256 * (x + 128) + (y + 128).  false: it is not. */
 bool ti_lower_try_pair(tc_build *lw, const tc_node *node, tc_val *out);
 
+/* wide_function.c: log2(m) in steps of 1 / TC_OCTAVE, m >= 1 an i32; half an octave below 0 for m = 0. */
+#define TC_OCTAVE 65536.0
+tc_val ti_put_log2(tc_build *lw, tc_val m);
+
 #endif

@@ -20,7 +20,7 @@
 #include "../../num/load.h"
 
 enum { SEGMENTS = 512, CODES = 65536 };
-#define OCTAVE 65536.0 /* steps of a logarithm */
+#define OCTAVE TC_OCTAVE
 
 /* ---- what is known of the operand ---- */
 
@@ -145,8 +145,7 @@ static double log_entry(double x) { return (ti_log2(1 + x) - 0.5) * OCTAVE; }
 static double root_entry(double x) { return sqrt(x) * 0x1p15; }
 static double exp_entry(double x) { return (ti_exp2(x) - 1.5) * 0x1p16; }
 
-/* log2(m) in steps of 1 / OCTAVE, m >= 1; half an octave below 0 for m = 0. */
-static tc_val log_of(tc_build *lw, tc_val m)
+tc_val ti_put_log2(tc_build *lw, tc_val m)
 {
     tc_val c = ti_b_tosa_clz(lw, m);
     tc_val n = ti_b_tosa_logical_left_shift(lw, m, plus(lw, c, -1));
@@ -196,7 +195,7 @@ static tc_val put_log(wide *w, double octave)
         ti_lower_refuse(lw, "its result's steps are finer than those of a table");
         return TC_NONE;
     }
-    tc_val y = log_of(lw, x);
+    tc_val y = ti_put_log2(lw, x);
     if (w->least != ONE) {
         double lowest = (double)(w->to->quant->lo - ti_zero_of(w->to) - 1) / unit - more;
         double drop = fmin(ceil(-OCTAVE - lowest), 0x1p28);
@@ -249,7 +248,7 @@ static tc_val put_power(const wide *w, double p)
         ti_lower_refuse(lw, "its exponent is %g", p);
         return TC_NONE;
     }
-    tc_val m = w->least == ANY ? ti_put_at_least(lw, w->m, 0) : w->m, y = log_of(lw, m);
+    tc_val m = w->least == ANY ? ti_put_at_least(lw, w->m, 0) : w->m, y = ti_put_log2(lw, m);
     if (w->least != ONE)
         y = dropped(lw, y, m, 0x1p26);
     y = plus(lw, y, rint(ti_log2(w->scale) * OCTAVE));

@@ -4,13 +4,15 @@
 
 #include <math.h>
 
+#include "../../num/load.h"
+
 /* A real value as stored in type t. */
 static double stored(double real, const tc_type *t)
 {
     if (t->dtype == TC_bool)
         return real != 0;
-    if (!t->quant)
-        return real;
+    if (!t->quant) /* what no integer of the type is, as the typed program stores it */
+        return ti_is_float(t->dtype) ? real : (double)ti_int_of(t->dtype, real);
     double v = rint(real / t->quant->scale[0]) + (double)t->quant->zero[0];
     double lo = (double)t->quant->lo, hi = (double)t->quant->hi;
     return v < lo ? lo : v > hi ? hi : v;

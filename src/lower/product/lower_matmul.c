@@ -14,15 +14,18 @@
 
 /* ---- linear layers ---- */
 
-/* Half of an i32: x = 2^16 * high + low, each i16, by the same weights. */
-static tc_val put_limb(tc_build *lw, const tc_node *node, tc_val limb, double scale, bool bias)
+/* Half of an i32: x = 2^16 * high + low, each i16, by the same weights, in steps of the result y. */
+static tc_val put_limb(tc_build *lw, tc_val limb, double scale, const tc_node *node, bool bias,
+                       const tc_type *y)
 {
-    const tc_type *x = ti_lower_type(lw, node, 0), *w = ti_lower_type(lw, node, 1);
-    int64_t k = w->dim[w->rank - 1], n = w->rank == 1 ? 1 : w->dim[0], rows = tc_type_count(x) / k;
-    tc_product p = {.x = ti_wide_type(lw, x, TC_i16, scale), .w = w,
-                    .y = ti_lower_result(lw, node, 0), .channels = n, .made = TC_i48,
-                    .acc = TC_i48, .scale = tc_new_n(&lw->ctx->arena, double, (size_t)n),
-                    .unit = 1};
+    const tc_type *w = ti_lower_type(lw, node, 1), *x = limb ? ti_b_type(lw, limb) : NULL;
+    int64_t k = w->dim[w->rank - 1], n = w->rank == 1 ? 1 : w->dim[0],
+            rows = limb ? tc_type_count(x) / k : 0;
+    if (!limb)
+        return limb;
+    tc_product p = {.x = ti_wide_type(lw, x, TC_i16, scale), .w = w, .y = y, .channels = n,
+                    .made = TC_i48, .acc = TC_i48,
+                    .scale = tc_new_n(&lw->ctx->arena, double, (size_t)n), .unit = 1};
     for (int64_t c = 0; c < n; c++)
         p.scale[c] = scale * w->quant->scale[w->quant->axis >= 0 ? c % w->quant->count : 0];
     tc_val own = ti_b_tosa_reshape(lw, limb, 4, (int64_t[]){1, 1, rows, k});
@@ -31,6 +34,29 @@ static tc_val put_limb(tc_build *lw, const tc_node *node, tc_val limb, double sc
     tc_val zero = bias ? ti_product_bias(lw, node, &p, 0, n) : ti_b_single(lw, TC_i48, 1, 0);
     tc_val made = ti_put_rows_by(lw, &p, own, weight, zero);
     return ti_product_finish(lw, made, &p, 0, n);
+}
+
+/* v = 2^16 * limb[0] + limb[1], the second its low bits with their sign; above 2^31 - 1 - 2^15 the first
+ * saturates: 2^-15 of v less. */
+static void put_halves(tc_build *lw, tc_val v, tc_val limb[2])
+{
+    limb[0] = ti_put_rescale(lw, v, 0x1p-16, 0, 0, TC_i16);
+    tc_val low = ti_b_tosa_logical_left_shift(lw, v, ti_b_like(lw, v, TC_i32, 16));
+    limb[1] = ti_put_rescale(lw, low, 0x1p-16, 0, 0, TC_i16);
+}
+
+tc_val ti_put_bands(tc_build *lw, const tc_node *node, tc_val v, double scale, double to)
+{
+    const tc_type *w = ti_lower_type(lw, node, 1);
+    int64_t n = w->dim[0], rows = v ? tc_type_count(ti_b_type(lw, v)) / w->dim[1] : 0;
+    tc_val limb[2], sum[2];
+    if (!v)
+        return v;
+    const tc_type *y = ti_wide_type(lw, ti_type_make(lw->ctx, TC_i32, 2, (int64_t[]){rows, n}), TC_i32, to);
+    put_halves(lw, v, limb);
+    sum[0] = put_limb(lw, limb[0], scale * 0x1p16, node, false, y);
+    sum[1] = put_limb(lw, limb[1], scale, node, false, y);
+    return ti_b_tosa_reshape(lw, ti_b_tosa_add(lw, sum[0], sum[1]), 2, (int64_t[]){rows, n});
 }
 
 /* The largest sum of the low limbs, in steps of the result. */
@@ -78,12 +104,10 @@ static bool by_limbs(tc_build *lw, const tc_node *node, tc_val *out)
         return true;
     if ((double)x->quant->hi > most)
         v = ti_b_tosa_minimum(lw, v, ti_b_like(lw, v, TC_i32, most));
-    tc_val high = ti_put_rescale(lw, v, 0x1p-16, 0, 0, TC_i16);
-    tc_val back = ti_put_rescale(lw, high, 1, 0, 0, TC_i32);
-    back = ti_b_tosa_logical_left_shift(lw, back, ti_b_like(lw, v, TC_i32, 16));
-    tc_val low = ti_put_rescale(lw, ti_b_tosa_sub(lw, v, back), 1, 0, 0, TC_i16);
-    tc_val a = put_limb(lw, node, high, ti_scale_of(x) * 0x1p16, false),
-           b = put_limb(lw, node, low, ti_scale_of(x), true);
+    tc_val limb[2];
+    put_halves(lw, v, limb);
+    tc_val a = put_limb(lw, limb[0], ti_scale_of(x) * 0x1p16, node, false, y),
+           b = put_limb(lw, limb[1], ti_scale_of(x), node, true, y);
     if (a && y->quant->hi < INT32_MAX) {
         double room = 0x1p31 - 1 - low_reach(lw, node);
         a = ti_b_tosa_minimum(lw, a, ti_b_like(lw, a, TC_i32, fmax(room, 0x1p30)));

@@ -78,4 +78,10 @@ double ti_product_limit(const tc_build *lw, tc_dtype acc);
 /* The sum of n parts, not above `most`, as i32 times *unit. */
 tc_val ti_product_sum(tc_build *lw, const tc_val *part, int n, double most, double *unit);
 
+/* ---- lower_matmul.c ---- */
+
+/* v [.., k], i32 of this scale, by the node's weights (operand 1, [n, k],
+ * 8 bits): [rows, n] in i32 of another scale that holds it. */
+tc_val ti_put_bands(tc_build *lw, const tc_node *node, tc_val v, double scale, double to);
+
 #endif

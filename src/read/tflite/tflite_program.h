@@ -97,6 +97,7 @@ tc_bytes ti_tfl_record(const tc_tfl_node *n);
 /* tflite_state.c */
 /* fill: what it begins with where nothing else is said */
 tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64_t fill);
+void ti_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value);
 /* The variable tensor that is input i of the operator; nothing where it is another tensor. */
 void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value);
 /* Results that are variables. */

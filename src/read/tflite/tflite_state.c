@@ -51,7 +51,7 @@ tc_val ti_tfl_state(tc_tfl_node *n, const char *name, const tc_type *type, int64
     return v->now || declare(n, v, type) ? v->now : TC_NONE;
 }
 
-static void state_set(tc_tfl_node *n, const char *name, tc_val value)
+void ti_tfl_state_set(tc_tfl_node *n, const char *name, tc_val value)
 {
     tc_tfl *reader = n->scope->reader;
     tc_tfl_variable *v = variable_of(reader, name);
@@ -85,7 +85,7 @@ void ti_tfl_variable_set(tc_tfl_node *n, int i, tc_val value)
 {
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
     if (t && t->variable)
-        state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), value);
+        ti_tfl_state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), value);
 }
 
 void ti_tfl_variables_made(tc_tfl_node *n)
@@ -93,7 +93,7 @@ void ti_tfl_variables_made(tc_tfl_node *n)
     for (int i = 0; i < n->n_out && n->m.status == TC_OK; i++) {
         const tc_tfl_tensor *t = ti_tfl_out_tensor(n, i);
         if (t && t->variable && t->made)
-            state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), t->val);
+            ti_tfl_state_set(n, ti_tfl_variable_name(n->scope, t - n->scope->tensor), t->val);
     }
 }
 
@@ -156,7 +156,7 @@ void ti_tfl_build_assign_variable(tc_tfl_node *n)
     const char *name = handle_of(n, 0);
     tc_val x = ti_tfl_need(n, 1);
     if (name)
-        state_set(n, name, x);
+        ti_tfl_state_set(n, name, x);
 }
 
 void ti_tfl_build_call_once(tc_tfl_node *n)
