@@ -29,6 +29,7 @@ typedef struct step_price {
     const tc_compiled *c;
     tc_graph *step;
     tc_module *module; /* that has it */
+    uint32_t facts;    /* of a region that has not been lowered */
     double cycles, bytes; /* of its stream; INFINITY: the back end refuses it */
 } step_price;
 
@@ -40,6 +41,7 @@ static tc_status price_step(void *what)
     tc_grow(&p->ctx->arena, m->graph, m->n_graph, m->cap_graph);
     m->graph[m->n_graph++] = p->step;
     p->step->module = m;
+    p->step->facts = p->facts;
     tc_job job = {.target = &p->c->target};
     TC_TRY(ti_road_run(p->ctx, m, TC_AT_REGION, TC_AT_TOSA, &job, NULL));
     TC_TRY(ti_own_generate(p->ctx, p->c, ti_main(m), NULL, &own));
@@ -83,7 +85,7 @@ typedef struct loop_choice {
 
 /* How many steps of each loop are run together; false: it does not pay, or does not go. */
 static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *ruled,
-                        const tc_loops *loops, loop_choice *out, bool *pays)
+                        const tc_loops *loops, uint32_t facts, loop_choice *out, bool *pays)
 {
     tc_module *m = ti_module_clone(ruled);
     tc_loops again;
@@ -93,7 +95,8 @@ static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *rule
     TC_TRY(ti_put_loops(ctx, m, &again, all_ones(ctx, loops->n), c->target.text));
     for (size_t i = 0; i < loops->n; i++) {
         const char *name = ti_text_format(&ctx->arena, "%s_loop_%zu", ti_main(m)->name, i);
-        step_price p = {ctx, c, ti_module_find(m, ti_intern_text(ctx, name)), m, INFINITY, INFINITY};
+        step_price p = {ctx, c, ti_module_find(m, ti_intern_text(ctx, name)), m, facts,
+                        INFINITY, INFINITY};
         if (!p.step) { /* nothing reads it */
             out->together[i] = 1;
             continue;
@@ -175,6 +178,7 @@ static void put_in_place(tc_ctx *ctx, tc_module *to, const tc_graph *parts, cons
 
 static void take_graphs(tc_ctx *ctx, tc_module *to, const tc_module *from, const char *instead)
 {
+    const uint32_t facts = ti_module_find(to, instead)->facts; /* none of them has been lowered */
     size_t kept = 0;
     for (size_t i = 0; i < to->n_graph; i++)
         if (to->graph[i]->name != instead)
@@ -184,7 +188,7 @@ static void take_graphs(tc_ctx *ctx, tc_module *to, const tc_module *from, const
         tc_grow(&ctx->arena, to->graph, to->n_graph, to->cap_graph);
         to->graph[to->n_graph++] = from->graph[i];
         from->graph[i]->module = to;
-        from->graph[i]->facts = ti_main(to)->facts | (from->graph[i]->facts & TC_FACT_TYPED);
+        from->graph[i]->facts = facts;
     }
 }
 
@@ -248,7 +252,7 @@ static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const 
     ti_find_loops(ctx, ti_main(m), &loops);
     if (!loops.n)
         return TC_OK;
-    TC_TRY(choose(ctx, c, m, &loops, &choice, &pays));
+    TC_TRY(choose(ctx, c, m, &loops, ti_module_find(c->module, name)->facts, &choice, &pays));
     if (!pays)
         return TC_OK;
     bool done = false;

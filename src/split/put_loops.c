@@ -7,6 +7,7 @@
 #include "loops.h"
 
 #include "../ir/build.h"
+#include "../ir/verify.h"
 
 /* An input of a step's graph. */
 typedef struct port {
@@ -636,7 +637,7 @@ tc_status ti_put_loops(tc_ctx *ctx, tc_module *module, const tc_loops *loops, co
                 .wanted = tc_new_n(&ctx->arena, bool, old.n_val)};
     for (size_t i = 0; i < l.n; i++)
         w.loop[i] = (steps){.of = &l.loop[i], .together = together[i]};
-    fresh.facts = old.facts;
+    fresh.facts = old.facts & ~(uint32_t)(TC_FACT_TOSA_ONLY | TC_FACT_WHOLE); /* it calls, now */
     *g = fresh;
     w.b = (tc_build){.ctx = ctx, .g = g};
     for (size_t i = 0; i < old.n_in; i++)
