@@ -96,6 +96,15 @@ static void put_given(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, c
     }
 }
 
+static bool is_read(const tc_graph *g, tc_val v)
+{
+    bool read = ti_graph_gives(g, v);
+    for (size_t k = 0; k < g->n_node && !read; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++)
+            read = read || g->node[k]->in[i] == v;
+    return read;
+}
+
 /* What the step has given, and what it is given of that the next time. */
 static void put_gained(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const tc_c_npu *npu)
 {
@@ -103,6 +112,8 @@ static void put_gained(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, 
     for (int i = 0; i < s->node->n_out; i++) {
         tc_val v = s->node->out[i];
         size_t bytes = part_bytes(cg, v, a->gives.v[i], a->times);
+        if (!is_read(cg->g, v))
+            continue;
         ti_buf_printf(&m->code, "            memcpy((uint8_t *)(%s)%s, arena + %" PRId64 ", %zu);\n",
                       ti_c_pointer(m, cg, v), part_text(m, a->gives.v[i], a->times, bytes),
                       s->scratch_at + npu->out[i], bytes);

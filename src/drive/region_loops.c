@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../run/eval.h"
 #include "../split/loops.h"
 #include "own_backend.h"
 #include "road.h"
@@ -216,6 +217,35 @@ static void list_parts(tc_ctx *ctx, tc_split_report *split, size_t i, const tc_g
     split->n_region = n;
 }
 
+static bool is_known(const tc_graph *g, const tc_node *node)
+{
+    bool known = node && node->op != TC_OP_const && tc_ops[node->op].kernel && node->n_out == 1;
+    for (int i = 0; known && i < node->n_in; i++)
+        known = ti_is_const(g, node->in[i]);
+    return known;
+}
+
+/* What a loop starts with is computed here where it is known: a core copies it. */
+static tc_status fold_starts(tc_ctx *ctx, tc_graph *g)
+{
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; g->node[k]->op == TC_OP_call_times && i < g->node[k]->n_in; i++) {
+            tc_val v = g->node[k]->in[i];
+            const tc_node *def = ti_def(g, v);
+            tc_tensor in[8], out;
+            if (!is_known(g, def) || def->n_in > (int)TC_COUNT(in))
+                continue;
+            for (int o = 0; o < def->n_in; o++)
+                in[o] = ti_tensor_of(g, def->in[o]);
+            TC_TRY(ti_eval_node(g, def, in, &out, &ctx->arena));
+            tc_val known = ti_graph_const(g, ti_type_of(g, v), out.data, NULL, def->loc);
+            ti_graph_to_front(g, 1);
+            ti_graph_read_instead(g, v, known);
+            k++; /* it is one further now */
+        }
+    return TC_OK;
+}
+
 /* The region with its loops, in regions of its own; false: it stays as it is. */
 static tc_status make_parts(tc_ctx *ctx, const tc_compiled *c, tc_module *m, const tc_loops *loops,
                             const int64_t *together, bool *done)
@@ -223,7 +253,9 @@ static tc_status make_parts(tc_ctx *ctx, const tc_compiled *c, tc_module *m, con
     tc_split_report report;
     tc_split_request request = {.target = c->target.text, .prefix = ti_main(m)->name, .ask = is_in_region};
     TC_TRY(ti_put_loops(ctx, m, loops, together, c->target.text));
-    TC_TRY(ti_run_passes(ctx, m, "fold-constants,remove-dead-code", NULL));
+    TC_TRY(ti_run_passes(ctx, m, "fold-constants", NULL));
+    TC_TRY(fold_starts(ctx, ti_main(m)));
+    TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
     TC_TRY(ti_split(ctx, m, &request, &report));
     TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
     *done = can_be_joined(ti_main(m));
