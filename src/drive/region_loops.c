@@ -81,18 +81,18 @@ static const int64_t *all_ones(tc_ctx *ctx, size_t n)
 
 typedef struct loop_choice {
     int64_t *together; /* by loop */
-    double cycles, bytes; /* more cycles for calls, and bytes saved */
+    double bytes;      /* of streams that it saves */
 } loop_choice;
 
-/* How many steps of each loop are run together; false: it does not pay, or does not go. */
+/* How many steps of each loop are run together; *goes: they can be. */
 static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *ruled,
-                        const tc_loops *loops, uint32_t facts, loop_choice *out, bool *pays)
+                        const tc_loops *loops, uint32_t facts, loop_choice *out, bool *goes)
 {
     tc_module *m = ti_module_clone(ruled);
     tc_loops again;
     ti_find_loops(ctx, ti_main(m), &again);
     *out = (loop_choice){.together = tc_new_n(&ctx->arena, int64_t, loops->n + 1)};
-    *pays = false;
+    *goes = false;
     TC_TRY(ti_put_loops(ctx, m, &again, all_ones(ctx, loops->n), c->target.text));
     for (size_t i = 0; i < loops->n; i++) {
         const char *name = ti_text_format(&ctx->arena, "%s_loop_%zu", ti_main(m)->name, i);
@@ -110,8 +110,19 @@ static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *rule
         out->together[i] = n;
         out->bytes += (double)(times - n) * p.bytes;
     }
-    *pays = out->bytes >= (wants_size(c) ? 1 : FEWEST_BYTES);
+    *goes = true;
     return TC_OK;
+}
+
+/* Constants of all graphs: what several of them have counts for each. */
+static double constants_of(const tc_module *m)
+{
+    double bytes = 0;
+    for (size_t i = 0; i < m->n_graph; i++)
+        for (size_t k = 0; k < m->graph[i]->n_node; k++)
+            if (m->graph[i]->node[k]->op == TC_OP_const)
+                bytes += (double)tc_type_bytes(ti_type_of(m->graph[i], m->graph[i]->node[k]->out[0]));
+    return bytes;
 }
 
 /* ---- the region as regions ---- */
@@ -262,35 +273,27 @@ static tc_status make_parts(tc_ctx *ctx, const tc_compiled *c, tc_module *m, con
     return TC_OK;
 }
 
-static void tell(tc_ctx *ctx, const tc_compiled *c, const char *region, const tc_module *m)
-{
-    const tc_graph *g = ti_main(m);
-    for (size_t k = 0; k < g->n_node && c->work.choices; k++)
-        if (g->node[k]->op == TC_OP_call_times) {
-            (void)region;
-            (void)ctx;
-        }
-}
-
 static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const tc_trace *trace,
                            tc_module **parts)
 {
     tc_module *m;
     tc_loops loops;
     loop_choice choice;
-    bool pays;
+    bool goes = false;
     *parts = NULL;
     TC_TRY(ti_region_ruled(ctx, c, name, trace, &m));
     ti_find_loops(ctx, ti_main(m), &loops);
     if (!loops.n)
         return TC_OK;
-    TC_TRY(choose(ctx, c, m, &loops, ti_module_find(c->module, name)->facts, &choice, &pays));
-    if (!pays)
+    TC_TRY(choose(ctx, c, m, &loops, ti_module_find(c->module, name)->facts, &choice, &goes));
+    if (!goes)
         return TC_OK;
-    bool done = false;
-    TC_TRY(make_parts(ctx, c, m, &loops, choice.together, &done));
-    tell(ctx, c, name, m);
-    *parts = done ? m : NULL;
+    TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
+    double before = constants_of(m);
+    ti_find_loops(ctx, ti_main(m), &loops);
+    TC_TRY(make_parts(ctx, c, m, &loops, choice.together, &goes));
+    double saved = choice.bytes - (constants_of(m) - before);
+    *parts = goes && saved >= FEWEST_BYTES ? m : NULL;
     return TC_OK;
 }
 
@@ -298,12 +301,16 @@ static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const 
 static bool may_have_loops(tc_ctx *ctx, const tc_graph *g)
 {
     static const bool recurrent[TC_OP_COUNT] = {
-        [TC_OP_lstm] = true, [TC_OP_gru] = true, [TC_OP_rnn_tanh] = true, [TC_OP_rnn_relu] = true};
-    (void)ctx;
+        [TC_OP_lstm] = true,     [TC_OP_lstm_cell] = true,     [TC_OP_gru] = true,
+        [TC_OP_gru_cell] = true, [TC_OP_rnn_tanh] = true,      [TC_OP_rnn_tanh_cell] = true,
+        [TC_OP_rnn_relu] = true, [TC_OP_rnn_relu_cell] = true,
+    };
     for (size_t k = 0; k < g->n_node; k++)
         if (recurrent[g->node[k]->op])
             return true;
-    return false;
+    tc_loops loops;
+    ti_find_loops(ctx, g, &loops);
+    return loops.n > 0;
 }
 
 tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)

@@ -18,8 +18,7 @@ static uint64_t key_of_const(const tc_graph *g, tc_val v)
 
 static bool is_pure(const tc_node *node)
 {
-    return tc_ops[node->op].tosa && !(tc_ops[node->op].traits & (T_CONTROL | T_STATE)) && node->n_in &&
-           node->n_out;
+    return !(tc_ops[node->op].traits & (T_CONTROL | T_STATE)) && node->n_in && node->n_out;
 }
 
 /* Without the operands that are computed. */
@@ -114,6 +113,44 @@ static run run_at(const uint64_t *key, size_t n, size_t first)
         }
     }
     return best;
+}
+
+/* Bytes that a step which begins at `first` takes from the one before; at: by value, its node's place
+ * + 1 in the list. */
+static size_t carried_bytes(tc_arena *arena, const tc_graph *g, tc_node *const *node, const size_t *at,
+                            size_t first, size_t period)
+{
+    tc_mark mark = ti_arena_mark(arena);
+    bool *seen = tc_new_n(arena, bool, g->n_val);
+    size_t bytes = 0;
+    for (size_t k = first + period; k < first + 2 * period; k++)
+        for (int i = 0; i < node[k]->n_in; i++) {
+            tc_val v = node[k]->in[i];
+            bool before = at[v] > first && at[v] <= first + period && !seen[v];
+            bytes += before ? tc_type_bytes(ti_type_of(g, v)) : 0;
+            seen[v] = seen[v] || before;
+        }
+    ti_arena_rewind(arena, mark);
+    return bytes;
+}
+
+/* The same run from where its steps take the least from the one before: a first step that begins otherwise
+ * moves where keys begin to repeat. */
+static run in_phase(tc_ctx *ctx, const tc_graph *g, tc_node *const *node, const uint64_t *key,
+                    const size_t *at, size_t n, run r)
+{
+    size_t end = r.first, best = r.first, least = SIZE_MAX;
+    while (end + r.period < n && key[end] == key[end + r.period])
+        end++;
+    end += r.period;
+    for (size_t first = r.first; first < r.first + r.period && first + 2 * r.period <= end; first++) {
+        size_t bytes = carried_bytes(&ctx->scratch, g, node, at, first, r.period);
+        if (bytes < least) {
+            least = bytes;
+            best = first;
+        }
+    }
+    return (run){best, r.period, (end - best) / r.period};
 }
 
 static void add_row(tc_ctx *ctx, tc_loops *l, size_t loop, tc_node *const *node)
@@ -313,20 +350,24 @@ void ti_find_loops(tc_ctx *ctx, const tc_graph *g, tc_loops *out)
     tc_arena *arena = &ctx->arena;
     tc_node **node = tc_new_n(arena, tc_node *, g->n_node + 1);
     uint64_t *key = tc_new_n(arena, uint64_t, g->n_node + 1);
-    size_t n = 0;
+    size_t *at = tc_new_n(arena, size_t, g->n_val), n = 0;
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op != TC_OP_const) {
             node[n] = g->node[k];
             key[n] = is_pure(node[n]) ? key_of(g, node[n]) : k;
             n++;
+            for (int i = 0; i < node[n - 1]->n_out; i++)
+                at[node[n - 1]->out[i]] = n;
         }
     *out = (tc_loops){.g = g, .loop = tc_new_n(arena, tc_loop, n / FEWEST + 2),
                       .at = tc_new_n(arena, tc_loop_place, g->n_val)};
     for (size_t k = 0; k < n;) {
         run r = run_at(key, n, k);
-        if (r.times > 1)
+        if (r.times > 1) {
+            r = in_phase(ctx, g, node, key, at, n, r);
             take_run(ctx, out, node, r);
-        k += r.period * r.times;
+        }
+        k = r.first + r.period * r.times;
     }
     while (out->n && take_families(ctx, out))
         continue;
