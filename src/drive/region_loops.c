@@ -21,7 +21,7 @@
 /* What a call takes, where the board does not say: registers, an interrupt, the caches. */
 static const double CALL = 1000;
 /* The share of the cycles that calls may take, and the bytes that a loop has to save. */
-static const double MOST_CALLS = 0.05;
+static const double MOST_CALLS = 0.1;
 enum { FEWEST_BYTES = 4096 };
 
 /* One step of a loop, by itself. */
@@ -114,14 +114,26 @@ static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *rule
     return TC_OK;
 }
 
-/* Constants of all graphs: what several of them have counts for each. */
-static double constants_of(const tc_module *m)
+/* About what the constants of a graph take in flash, each once. */
+static double constants_of(tc_ctx *ctx, const tc_graph *g)
 {
+    enum { TABLE = 2048 }; /* bytes of the machine's, however many entries TOSA's has */
+    tc_map seen;
     double bytes = 0;
-    for (size_t i = 0; i < m->n_graph; i++)
-        for (size_t k = 0; k < m->graph[i]->n_node; k++)
-            if (m->graph[i]->node[k]->op == TC_OP_const)
-                bytes += (double)tc_type_bytes(ti_type_of(m->graph[i], m->graph[i]->node[k]->out[0]));
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    ti_map_init(&seen, &ctx->scratch);
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++) {
+            tc_val v = g->node[k]->in[i];
+            if (!ti_is_const(g, v) || ti_type_of(g, v)->dtype == TC_shape)
+                continue;
+            void **slot = ti_map_at(&seen, (tc_str){(const char *)&g->val[v]->data, sizeof(void *)});
+            double all = (double)tc_type_bytes(ti_type_of(g, v));
+            bool table = g->node[k]->op == TC_OP_tosa_gather || g->node[k]->op == TC_OP_tosa_table;
+            bytes += *slot ? 0 : table ? fmin(all, TABLE) : all;
+            *slot = &seen;
+        }
+    ti_arena_rewind(&ctx->scratch, mark);
     return bytes;
 }
 
@@ -289,17 +301,39 @@ static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const 
     if (!goes)
         return TC_OK;
     TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
-    double before = constants_of(m);
+    double twice = -constants_of(ctx, ti_main(m)); /* what several parts have */
     ti_find_loops(ctx, ti_main(m), &loops);
     TC_TRY(make_parts(ctx, c, m, &loops, choice.together, &goes));
-    double saved = choice.bytes - (constants_of(m) - before);
+    for (size_t i = 0; i < m->n_graph; i++)
+        twice += constants_of(ctx, m->graph[i]);
+    double saved = choice.bytes - twice;
     *parts = goes && saved >= FEWEST_BYTES ? m : NULL;
     return TC_OK;
 }
 
-/* Recurrent layers, and steps that the model itself repeats. */
+/* Nodes by operator and types of the results: how many kinds there are. */
+static size_t kinds_of(tc_ctx *ctx, const tc_graph *g)
+{
+    tc_map seen;
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    ti_map_init(&seen, &ctx->scratch);
+    for (size_t k = 0; k < g->n_node; k++) {
+        const tc_node *node = g->node[k];
+        struct {
+            uint64_t op;
+            const tc_type *type;
+        } kind = {(uint64_t)node->op, node->n_out ? ti_type_of(g, node->out[0]) : NULL};
+        *ti_map_at(&seen, (tc_str){(const char *)&kind, sizeof kind}) = &seen;
+    }
+    size_t n = seen.n;
+    ti_arena_rewind(&ctx->scratch, mark);
+    return n;
+}
+
+/* Recurrent layers, or many nodes of few kinds: steps that the model itself has unrolled. */
 static bool may_have_loops(tc_ctx *ctx, const tc_graph *g)
 {
+    enum { MANY = 64, OF_A_KIND = 4 };
     static const bool recurrent[TC_OP_COUNT] = {
         [TC_OP_lstm] = true,     [TC_OP_lstm_cell] = true,     [TC_OP_gru] = true,
         [TC_OP_gru_cell] = true, [TC_OP_rnn_tanh] = true,      [TC_OP_rnn_tanh_cell] = true,
@@ -308,9 +342,7 @@ static bool may_have_loops(tc_ctx *ctx, const tc_graph *g)
     for (size_t k = 0; k < g->n_node; k++)
         if (recurrent[g->node[k]->op])
             return true;
-    tc_loops loops;
-    ti_find_loops(ctx, g, &loops);
-    return loops.n > 0;
+    return g->n_node >= MANY && OF_A_KIND * kinds_of(ctx, g) <= g->n_node;
 }
 
 tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)

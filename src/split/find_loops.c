@@ -21,6 +21,9 @@ static bool is_pure(const tc_node *node)
     return !(tc_ops[node->op].traits & (T_CONTROL | T_STATE)) && node->n_in && node->n_out;
 }
 
+/* Where a slice begins may go on from step to step. */
+static bool may_go_on(const tc_node *node, int operand) { return node->op == TC_OP_tosa_slice && operand == 1; }
+
 /* Without the operands that are computed. */
 static uint64_t key_of(const tc_graph *g, const tc_node *node)
 {
@@ -30,7 +33,8 @@ static uint64_t key_of(const tc_graph *g, const tc_node *node)
         key = ti_hash(&t, sizeof t, key);
     }
     for (int i = 0; i < node->n_in; i++) {
-        uint64_t operand = !node->in[i] ? 1 : ti_is_const(g, node->in[i]) ? key_of_const(g, node->in[i]) : 2;
+        bool known = ti_is_const(g, node->in[i]) && !may_go_on(node, i);
+        uint64_t operand = !node->in[i] ? 1 : known ? key_of_const(g, node->in[i]) : 2;
         key = ti_hash(&operand, sizeof operand, key);
     }
     return key;
@@ -199,6 +203,18 @@ static bool recurs(const tc_loops *l, size_t loop)
     return carried;
 }
 
+/* Slices of one value, each of another part: they stay outside, a series. */
+static bool goes_on(const tc_graph *g, tc_node *const *node, size_t times)
+{
+    bool same = true;
+    for (size_t t = 1; t < times; t++) {
+        if (node[0]->op != TC_OP_tosa_slice || node[t]->in[0] != node[0]->in[0])
+            return false;
+        same = same && same_const(g, node[0]->in[1], node[t]->in[1]);
+    }
+    return !same;
+}
+
 static void take_run(tc_ctx *ctx, tc_loops *l, tc_node *const *node, run r)
 {
     tc_node **row = tc_new_n(&ctx->arena, tc_node *, r.times);
@@ -206,7 +222,8 @@ static void take_run(tc_ctx *ctx, tc_loops *l, tc_node *const *node, run r)
     for (size_t k = 0; k < r.period; k++) {
         for (size_t t = 0; t < r.times; t++)
             row[t] = node[r.first + t * r.period + k];
-        add_row(ctx, l, l->n, row);
+        if (!goes_on(l->g, row, r.times))
+            add_row(ctx, l, l->n, row);
     }
     if (recurs(l, l->n))
         l->n++;
