@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../ir/verify.h"
 #include "../run/eval.h"
 #include "../split/loops.h"
 #include "own_backend.h"
@@ -216,24 +217,44 @@ static void take_graphs(tc_ctx *ctx, tc_module *to, const tc_module *from, const
     }
 }
 
-/* The list of regions, with those of the parts in the place of region i. */
-static void list_parts(tc_ctx *ctx, tc_split_report *split, size_t i, const tc_graph *parts)
+/* The model's nodes that a part is made of, those of parts before it left aside. */
+static size_t nodes_of(const tc_graph *g, tc_map *seen)
 {
-    size_t n = 0, most = split->n_region + parts->n_node;
+    size_t n = 0;
+    for (size_t k = 0; k < g->n_node; k++) {
+        const char *name = g->node[k]->op == TC_OP_const ? NULL : g->node[k]->loc->node;
+        void **slot = name ? ti_map_at(seen, ti_str_of(name)) : NULL;
+        n += slot && !*slot;
+        if (slot)
+            *slot = seen;
+    }
+    return n;
+}
+
+/* The list of regions, with the parts in the place of region i. */
+static void list_parts(tc_ctx *ctx, tc_split_report *split, size_t i, const tc_module *parts)
+{
+    const tc_graph *g = ti_main(parts);
+    size_t n = 0, most = split->n_region + g->n_node, left = split->nodes[i];
     const char **name = tc_new_n(&ctx->arena, const char *, most);
-    size_t *nodes = tc_new_n(&ctx->arena, size_t, most), left = split->nodes[i];
+    size_t *nodes = tc_new_n(&ctx->arena, size_t, most);
+    tc_map seen;
+    ti_map_init(&seen, &ctx->arena);
     for (size_t k = 0; k < split->n_region; k++) {
         if (k != i) {
             name[n] = split->region[k];
             nodes[n++] = split->nodes[k];
             continue;
         }
-        for (size_t p = 0; p < parts->n_node; p++)
-            if (ti_region_run_by(parts->node[p])) {
-                name[n] = ti_region_run_by(parts->node[p]);
-                nodes[n++] = left;
-                left = 0;
-            }
+        for (size_t p = 0; p < g->n_node; p++) {
+            if (!ti_region_run_by(g->node[p]))
+                continue;
+            name[n] = ti_region_run_by(g->node[p]);
+            nodes[n] = nodes_of(ti_module_find(parts, name[n]), &seen);
+            left -= nodes[n] < left ? nodes[n] : left;
+            n++;
+        }
+        nodes[i] += left;
     }
     split->region = name;
     split->nodes = nodes;
@@ -349,6 +370,8 @@ tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
 {
     if (!c->target.core || c->target.machine->packing != TC_PACKED_STREAM)
         return TC_OK;
+    static const tc_pass pass = {.name = "keep-loops", .numbers = TC_APPROX};
+    bool any = false;
     for (size_t i = c->split.n_region; i-- > 0;) {
         const char *name = c->split.region[i];
         tc_module *parts;
@@ -357,9 +380,12 @@ tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
         TC_TRY(keep_loop(ctx, c, name, trace, &parts));
         if (!parts)
             continue;
-        list_parts(ctx, &c->split, i, ti_main(parts));
+        list_parts(ctx, &c->split, i, parts);
         put_in_place(ctx, c->module, ti_main(parts), name);
         take_graphs(ctx, c->module, parts, name);
+        any = true;
     }
-    return TC_OK;
+    if (any)
+        TC_TRY(ti_verify(ctx, c->module));
+    return any && trace ? trace->after(trace->user, c->module, &pass) : TC_OK;
 }
