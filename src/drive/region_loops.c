@@ -62,12 +62,16 @@ static bool wants_size(const tc_compiled *c)
     return c->asked.ethosu.few_bytes || (how && ti_text_eq(how, "Size"));
 }
 
+static double call_of(const tc_compiled *c)
+{
+    return c->asked.ethosu.call > 0 ? c->asked.ethosu.call : CALL;
+}
+
 /* The fewest steps at a time with which calls take few of the cycles; `times` where none does. */
 static int64_t steps_together(const tc_compiled *c, int64_t times, double cycles)
 {
-    double call = c->asked.ethosu.call > 0 ? c->asked.ethosu.call : CALL;
     for (int64_t n = 1; n < times; n++)
-        if (times % n == 0 && (wants_size(c) || call <= MOST_CALLS * (double)n * cycles))
+        if (times % n == 0 && (wants_size(c) || call_of(c) <= MOST_CALLS * (double)n * cycles))
             return n;
     return times;
 }
@@ -83,6 +87,7 @@ static const int64_t *all_ones(tc_ctx *ctx, size_t n)
 typedef struct loop_choice {
     int64_t *together; /* by loop */
     double bytes;      /* of streams that it saves */
+    double cycles, calls; /* of all steps, and of what calls take beside them */
 } loop_choice;
 
 /* How many steps of each loop are run together; *goes: they can be. */
@@ -110,6 +115,8 @@ static tc_status choose(tc_ctx *ctx, const tc_compiled *c, const tc_module *rule
             return TC_OK;
         out->together[i] = n;
         out->bytes += (double)(times - n) * p.bytes;
+        out->cycles += (double)times * p.cycles;
+        out->calls += (double)(times / n) * call_of(c);
     }
     *goes = true;
     return TC_OK;
@@ -328,7 +335,13 @@ static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const 
     for (size_t i = 0; i < m->n_graph; i++)
         twice += constants_of(ctx, m->graph[i]);
     double saved = choice.bytes - twice;
-    *parts = goes && saved >= FEWEST_BYTES ? m : NULL;
+    goes = goes && saved >= FEWEST_BYTES;
+    if (c->work.choices)
+        ti_verdicts_add(ctx, c->work.choices,
+                        &(tc_verdict){.form = "keep-loops", .region = name, .shape = "", .places = loops.n,
+                                      .without = choice.cycles, .with = choice.cycles + choice.calls,
+                                      .taken = goes});
+    *parts = goes ? m : NULL;
     return TC_OK;
 }
 
