@@ -10,6 +10,7 @@
 #include "../target/cortexm_call.h"
 
 #include <math.h>
+#include <stdio.h>
 
 tc_region_border ti_border_of(const tc_region *region)
 {

@@ -625,6 +625,16 @@ static tc_val write_output(writer *w, tc_val v, const uint32_t *readers)
     return alone ? write_join(w, node, &s, true) : write_value(w, v);
 }
 
+/* A region's output keeps its domain; what a loop gives has none until it is called. */
+static void give(writer *w, tc_val old, tc_val v)
+{
+    tc_value *value = w->b.g->val[v];
+    if (v && value->def && value->def->op != TC_OP_call_times &&
+        ti_same_dims(value->type, type_of(w, old)))
+        value->type = type_of(w, old);
+    ti_graph_output(w->b.g, v);
+}
+
 tc_status ti_put_loops(tc_ctx *ctx, tc_module *module, const tc_loops *loops, const int64_t *together,
                        const char *target)
 {
@@ -647,7 +657,7 @@ tc_status ti_put_loops(tc_ctx *ctx, tc_module *module, const tc_loops *loops, co
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     const uint32_t *readers = ti_graph_readers(ctx, &old);
     for (size_t i = 0; i < old.n_out; i++)
-        ti_graph_output(g, write_output(&w, old.out[i], readers));
+        give(&w, old.out[i], write_output(&w, old.out[i], readers));
     ti_arena_rewind(&ctx->scratch, mark);
     return w.b.status;
 }
