@@ -123,9 +123,9 @@ MODELS = {
     "kept": (memory, ["--calib", "random:4", "--cpu", "flip"], 2),
     "kept16": (memory, ["--calib", "random:4", "--cpu", "flip", "-q", "a16w8"], 2),
     "steps": (lambda: recurrent("lstm", 4), SIZE, 1, 1),
-    "steps16": (lambda: recurrent("lstm", 4), [*SIZE, "-q", "a16w8"], 1, 1),
+    "steps16": (lambda: recurrent("lstm", 4), [*SIZE, "-q", "a16w8"], 2, 1),
     "some": (lambda: recurrent("lstm", 4, steps=60, hidden=8), SIZE[:2], 1, 1),
-    "ways": (lambda: recurrent("gru", 3, ways=2, batch_first=False, batch=2), SIZE, 3, 2),
+    "ways": (lambda: recurrent("gru", 3, ways=2, batch_first=False, batch=2), SIZE, 2, 2),
     "layers": (lambda: recurrent("lstm", 4, layers=2, ways=2), SIZE, 4, 4),
     "plain": (lambda: recurrent("rnn_tanh", 1, steps=40, batch=2), SIZE, 3, 1),
 }

@@ -268,32 +268,33 @@ static void list_parts(tc_ctx *ctx, tc_split_report *split, size_t i, const tc_m
     split->n_region = n;
 }
 
-static bool is_known(const tc_graph *g, const tc_node *node)
+/* The node's result, if all that it reads is known. */
+static tc_status known_result(tc_ctx *ctx, tc_graph *g, const tc_node *node, tc_tensor *at)
 {
-    bool known = node && node->op != TC_OP_const && tc_ops[node->op].kernel && node->n_out == 1;
-    for (int i = 0; known && i < node->n_in; i++)
-        known = ti_is_const(g, node->in[i]);
-    return known;
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, (size_t)node->n_in + 1);
+    bool known = tc_ops[node->op].kernel && node->n_in && node->n_out == 1;
+    for (int i = 0; known && i < node->n_in; i++) {
+        in[i] = at[node->in[i]];
+        known = in[i].data != NULL;
+    }
+    return known ? ti_eval_node(g, node, in, &at[node->out[0]], &ctx->arena) : TC_OK;
 }
 
 /* What a loop starts with is computed here where it is known: a core copies it. */
 static tc_status fold_starts(tc_ctx *ctx, tc_graph *g)
 {
-    for (size_t k = 0; k < g->n_node; k++)
-        for (int i = 0; g->node[k]->op == TC_OP_call_times && i < g->node[k]->n_in; i++) {
-            tc_val v = g->node[k]->in[i];
-            const tc_node *def = ti_def(g, v);
-            tc_tensor in[8], out;
-            if (!is_known(g, def) || def->n_in > (int)TC_COUNT(in))
-                continue;
-            for (int o = 0; o < def->n_in; o++)
-                in[o] = ti_tensor_of(g, def->in[o]);
-            TC_TRY(ti_eval_node(g, def, in, &out, &ctx->arena));
-            tc_val known = ti_graph_const(g, ti_type_of(g, v), out.data, NULL, def->loc);
-            ti_graph_to_front(g, 1);
-            ti_graph_read_instead(g, v, known);
-            k++; /* it is one further now */
-        }
+    const size_t n_node = g->n_node;
+    tc_tensor *at = tc_new_n(&ctx->arena, tc_tensor, g->n_val);
+    for (size_t k = 0; k < n_node; k++) {
+        const tc_node *node = g->node[k];
+        if (node->op == TC_OP_const)
+            at[node->out[0]] = ti_tensor_of(g, node->out[0]);
+        TC_TRY(known_result(ctx, g, node, at));
+        for (int i = 0; node->op == TC_OP_call_times && i < node->n_in; i++)
+            if (at[node->in[i]].data && !ti_is_const(g, node->in[i]))
+                node->in[i] = ti_graph_const(g, ti_type_of(g, node->in[i]), at[node->in[i]].data, NULL, node->loc);
+    }
+    ti_graph_to_front(g, g->n_node - n_node);
     return TC_OK;
 }
 

@@ -362,6 +362,90 @@ static bool take_families(tc_ctx *ctx, tc_loops *l)
     return any;
 }
 
+/* ---- what a later loop makes better for itself ---- */
+
+/* The loop whose steps alone read all that the row makes, and in which order: 1, or -1 from the end;
+ * 0: there is none. */
+static size_t only_reader(const tc_loops *l, size_t loop, size_t row, int64_t *order)
+{
+    const tc_graph *g = l->g;
+    const int64_t times = l->loop[loop].times;
+    size_t reader = 0;
+    *order = 0;
+    for (size_t i = 0; i < g->n_out; i++)
+        if (l->at[g->out[i]].loop == loop + 1 && l->at[g->out[i]].row == row)
+            return 0;
+    for (size_t k = 0; k < g->n_node; k++)
+        for (int i = 0; i < g->node[k]->n_in; i++) {
+            const tc_loop_place *p = &l->at[g->node[k]->in[i]];
+            if (p->loop != loop + 1 || p->row != row)
+                continue;
+            const tc_loop_place *by = g->node[k]->n_out ? &l->at[g->node[k]->out[0]] : NULL;
+            if (!by || !by->loop || by->loop == loop + 1 || (reader && reader != by->loop) ||
+                l->loop[by->loop - 1].times != times)
+                return 0;
+            int64_t way = by->time == p->time ? 1 : by->time == times - 1 - p->time ? -1 : 0;
+            bool middle = by->time == p->time && 2 * p->time == times - 1; /* either */
+            if (!middle && (!way || (*order && *order != way)))
+                return 0;
+            *order = middle ? *order : way;
+            reader = by->loop;
+        }
+    return *order ? reader : 0;
+}
+
+/* It makes no less of what the loop gives than it reads of it. */
+static bool makes_more(const tc_loops *l, size_t loop, size_t row)
+{
+    const tc_node *node = ti_loop_node(&l->loop[loop], row, 0);
+    size_t in = 0, out = 0;
+    for (int i = 0; i < node->n_in; i++)
+        in += l->at[node->in[i]].loop == loop + 1 ? tc_type_bytes(ti_type_of(l->g, node->in[i])) : 0;
+    for (int i = 0; i < node->n_out; i++)
+        out += tc_type_bytes(ti_type_of(l->g, node->out[i]));
+    return in && out >= in;
+}
+
+static void number_rows(tc_loops *l, size_t loop)
+{
+    const tc_loop *of = &l->loop[loop];
+    for (size_t row = 0; row < of->n_row; row++)
+        for (int64_t t = 0; t < of->times; t++)
+            for (int i = 0; i < ti_loop_node(of, row, t)->n_out; i++)
+                l->at[ti_loop_node(of, row, t)->out[i]] =
+                    (tc_loop_place){(uint32_t)loop + 1, (uint32_t)row, t};
+}
+
+/* The row becomes the first of the other loop's. */
+static void move_row(tc_ctx *ctx, tc_loops *l, size_t loop, size_t row, size_t to, int64_t order)
+{
+    tc_loop *from = &l->loop[loop], *into = &l->loop[to];
+    size_t times = (size_t)from->times;
+    tc_node **node = tc_new_n(&ctx->arena, tc_node *, times);
+    for (int64_t t = 0; t < from->times; t++)
+        node[ti_repeat_part(order, t, from->times)] = ti_loop_node(from, row, t);
+    memmove(from->node + row * times, from->node + (row + 1) * times,
+            (from->n_row - row - 1) * times * sizeof *node);
+    from->n_row--;
+    add_row(ctx, l, to, node);
+    memmove(into->node + times, into->node, (into->n_row - 1) * times * sizeof *node);
+    memcpy(into->node, node, times * sizeof *node);
+    number_rows(l, loop);
+    number_rows(l, to);
+}
+
+/* What is widened for a later loop, such as halves that are put beside each other, is widened there:
+ * less is kept between them. */
+static void move_rows(tc_ctx *ctx, tc_loops *l, size_t loop)
+{
+    for (size_t row = l->loop[loop].n_row; row-- > 0;) {
+        int64_t order;
+        size_t to = makes_more(l, loop, row) ? only_reader(l, loop, row, &order) : 0;
+        if (to > loop + 1)
+            move_row(ctx, l, loop, row, to - 1, order);
+    }
+}
+
 void ti_find_loops(tc_ctx *ctx, const tc_graph *g, tc_loops *out)
 {
     tc_arena *arena = &ctx->arena;
@@ -388,4 +472,6 @@ void ti_find_loops(tc_ctx *ctx, const tc_graph *g, tc_loops *out)
     }
     while (out->n && take_families(ctx, out))
         continue;
+    for (size_t i = 0; i < out->n; i++)
+        move_rows(ctx, out, i);
 }
