@@ -2,7 +2,7 @@
 /* region_loops.c -- see region_loops.h.
  *
  *     y = call region_0(x)    =>    h = call region_0_0(x)              what is before the loop, if anything
- *                                   y, h = repeat region_0_loop_0(x, h)
+ *                                   y, h = call_times region_0_loop_0(x, h)
  *                                   y = call region_0_1(y)              what is after it, likewise
  *
  * Every call of the driver takes time, so that several steps are run together where one is short:
@@ -323,15 +323,14 @@ static tc_status keep_loop(tc_ctx *ctx, tc_compiled *c, const char *name, const 
     bool goes = false;
     *parts = NULL;
     TC_TRY(ti_region_ruled(ctx, c, name, trace, &m));
+    TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
     ti_find_loops(ctx, ti_main(m), &loops);
     if (!loops.n)
         return TC_OK;
     TC_TRY(choose(ctx, c, m, &loops, ti_module_find(c->module, name)->facts, &choice, &goes));
     if (!goes)
         return TC_OK;
-    TC_TRY(ti_run_passes(ctx, m, "remove-dead-code", NULL));
     double twice = -constants_of(ctx, ti_main(m)); /* what several parts have */
-    ti_find_loops(ctx, ti_main(m), &loops);
     TC_TRY(make_parts(ctx, c, m, &loops, choice.together, &goes));
     for (size_t i = 0; i < m->n_graph; i++)
         twice += constants_of(ctx, m->graph[i]);
@@ -382,7 +381,7 @@ static bool may_have_loops(tc_ctx *ctx, const tc_graph *g)
 
 tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
 {
-    if (!c->target.core || c->target.machine->packing != TC_PACKED_STREAM)
+    if (!c->target.core || c->target.machine->packing != TC_PACKED_STREAM || c->request.method)
         return TC_OK;
     static const tc_pass pass = {.name = "keep-loops", .numbers = TC_APPROX};
     bool any = false;

@@ -48,6 +48,28 @@ static inline tc_node *ti_loop_node(const tc_loop *l, size_t row, int64_t t)
     return l->node[row * (size_t)l->times + (size_t)t];
 }
 
+/* ---- loop_series.c ---- */
+
+/* A value for each step: each by itself; what a loop gives; one index of an axis of one value. */
+typedef enum tc_series_how { TC_SERIES_PACKED, TC_SERIES_STACKED, TC_SERIES_SLICED } tc_series_how;
+
+typedef struct tc_loop_series {
+    tc_series_how how;
+    tc_val base;      /* SLICED: of what, */
+    int axis;         /* and along which axis */
+    tc_loop_place of; /* STACKED: which step of which loop makes the first, */
+    int index;        /* as which result */
+    int64_t order;    /* 1: part t is step t's; -1: from the end */
+} tc_loop_series;
+
+tc_loop_series ti_loop_series(const tc_loops *l, const tc_val *v, int64_t times);
+/* By step: what an operand is. */
+const tc_val *ti_loop_values(tc_ctx *ctx, const tc_loops *l, size_t loop, size_t row, int operand);
+/* Whether a node is the CONCAT of one value of every step of a loop. */
+bool ti_loop_join(tc_ctx *ctx, const tc_loops *l, const tc_node *node, tc_loop_series *s);
+
+/* ---- find_loops.c, put_loops.c ---- */
+
 /* The recurrences of a graph, in its order; memory of the context's arena. */
 void ti_find_loops(tc_ctx *ctx, const tc_graph *g, tc_loops *out);
 

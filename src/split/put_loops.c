@@ -24,7 +24,7 @@ typedef struct result {
     uint32_t row;
     int index;
     const tc_type *type;
-    bool last, ahead, back; /* the last step's; every step's, in order or from the end */
+    bool every, ahead, back; /* every step's, not only the last; in order, from the end */
     size_t readers;
     int64_t gives; /* as in tc_attr_call_times */
     tc_val made;   /* in the new graph */
@@ -58,131 +58,6 @@ static const tc_type *rows_type(const writer *w, const tc_type *each, int64_t n)
     return ti_type_make(w->ctx, each->dtype, 2, (int64_t[]){n, tc_type_count(each)});
 }
 
-/* ---- series: one value for each step ---- */
-
-typedef struct series {
-    enum { PACKED, STACKED, SLICED } how; /* values by themselves; what a loop gives; slices of one */
-    tc_val base;   /* SLICED: of the old graph */
-    int axis;
-    tc_loop_place of; /* STACKED: of the first value */
-    int index;
-    int64_t order; /* 1: part t is step t's; -1: from the end */
-} series;
-
-/* v is what the loop makes at time t: 1, at the time that is as far from the end: -1, or 0. */
-static int64_t order_of(const writer *w, const series *s, tc_val v, int64_t t, int64_t times)
-{
-    const tc_loop_place *p = &w->l->at[v];
-    if (p->loop != s->of.loop || p->row != s->of.row || w->g->val[v]->index != s->index)
-        return 0;
-    return p->time == t ? 1 : p->time == times - 1 - t ? -1 : 0;
-}
-
-/* The values of a loop's steps, as they are made; times: how many values. */
-static bool is_stacked(const writer *w, const tc_val *v, int64_t times, series *s)
-{
-    *s = (series){.how = STACKED, .of = w->l->at[v[0]], .index = w->g->val[v[0]]->index};
-    if (!s->of.loop || w->l->loop[s->of.loop - 1].times != times)
-        return false;
-    s->order = order_of(w, s, v[0], 0, times);
-    for (int64_t t = 0; t < times; t++)
-        if (!s->order || order_of(w, s, v[t], t, times) != s->order)
-            return false;
-    return true;
-}
-
-/* The slice that v is, through reshapes; NULL: it is none. */
-static const tc_node *slice_of(const writer *w, tc_val v)
-{
-    const tc_node *node = ti_def(w->g, v);
-    while (node && node->op == TC_OP_tosa_reshape && !w->l->at[node->out[0]].loop)
-        node = ti_def(w->g, node->in[0]);
-    bool slice = node && node->op == TC_OP_tosa_slice && !w->l->at[node->out[0]].loop &&
-                 ti_is_const(w->g, node->in[1]);
-    return slice ? node : NULL;
-}
-
-/* One index of one axis each, in order. */
-static bool is_sliced(const writer *w, const tc_val *v, int64_t times, series *s)
-{
-    const tc_node *first = slice_of(w, v[0]);
-    *s = (series){.how = SLICED, .base = first ? first->in[0] : TC_NONE, .axis = -1};
-    if (!first)
-        return false;
-    const tc_type *whole = type_of(w, s->base), *part = type_of(w, first->out[0]);
-    for (int a = 0; a < whole->rank; a++)
-        if (whole->dim[a] == times && part->dim[a] == 1 && s->axis < 0)
-            s->axis = a;
-        else if (part->dim[a] != whole->dim[a])
-            return false;
-    if (s->axis < 0)
-        return false;
-    const int64_t *start = w->g->val[first->in[1]]->data;
-    s->order = start[s->axis] == 0 ? 1 : -1;
-    for (int64_t t = 0; t < times; t++) {
-        const tc_node *node = slice_of(w, v[t]);
-        if (!node || node->in[0] != s->base || type_of(w, node->out[0]) != part)
-            return false;
-        start = w->g->val[node->in[1]]->data;
-        if (start[s->axis] != ti_repeat_part(s->order, t, times))
-            return false;
-    }
-    return true;
-}
-
-static const tc_val *values_of(const writer *w, size_t loop, size_t row, int operand)
-{
-    const tc_loop *of = &w->l->loop[loop];
-    tc_val *v = tc_new_n(&w->ctx->arena, tc_val, (size_t)of->times);
-    for (int64_t t = 0; t < of->times; t++)
-        v[t] = ti_loop_node(of, row, t)->in[operand];
-    return v;
-}
-
-static series series_of(const writer *w, const tc_val *v, int64_t times)
-{
-    series s;
-    if (is_stacked(w, v, times, &s) || is_sliced(w, v, times, &s))
-        return s;
-    return (series){.how = PACKED, .order = 1};
-}
-
-/* ---- CONCAT of every step's ---- */
-
-/* Operands of a CONCAT, and of those among them that continue it. */
-static size_t leaves_of(const writer *w, const tc_node *node, size_t most, tc_val *leaf)
-{
-    size_t n = 0;
-    for (int i = 0; i < node->n_in && n <= most; i++) {
-        const tc_node *inner = ti_def(w->g, node->in[i]);
-        bool goes_on = inner && inner->op == TC_OP_tosa_concat && !w->l->at[inner->out[0]].loop &&
-                       ti_attr_equal(TC_ATTR_tosa_axis, inner->attr, node->attr);
-        if (goes_on)
-            n += leaves_of(w, inner, most - n, leaf + n);
-        else if (n < most)
-            leaf[n++] = node->in[i];
-        else
-            return most + 1;
-    }
-    return n;
-}
-
-/* The node joins one value of every step of a loop. */
-static bool is_join(const writer *w, const tc_node *node, series *s)
-{
-    if (node->op != TC_OP_tosa_concat)
-        return false;
-    tc_val leaf = node->in[0];
-    for (const tc_node *inner = ti_def(w->g, leaf); inner && inner->op == TC_OP_tosa_concat;
-         inner = ti_def(w->g, leaf))
-        leaf = inner->in[0];
-    if (!w->l->at[leaf].loop)
-        return false;
-    size_t times = (size_t)w->l->loop[w->l->at[leaf].loop - 1].times;
-    tc_val *all = tc_new_n(&w->ctx->arena, tc_val, times + 1);
-    return leaves_of(w, node, times, all) == times && is_stacked(w, all, (int64_t)times, s);
-}
-
 /* Elements before the axis. */
 static int64_t leading(const tc_type *t, int64_t axis)
 {
@@ -207,19 +82,20 @@ static result *result_of(writer *w, const tc_loop_place *p, int index)
     return r;
 }
 
-/* It does so in the order in which the loop gives them: known once all that is wanted is. */
-static bool is_joined(writer *w, const tc_node *node, series *s)
+/* The node joins what a loop gives in the order in which it does so: known once all that is wanted is. */
+static bool is_joined(writer *w, const tc_node *node, tc_loop_series *s)
 {
-    return is_join(w, node, s) && !(s->order < 0 && result_of(w, &s->of, s->index)->ahead);
+    return ti_loop_join(w->ctx, w->l, node, s) && !(s->order < 0 && result_of(w, &s->of, s->index)->ahead);
 }
 
 static void want_loop(writer *w, size_t loop);
 
-static void want_series(writer *w, const series *s, bool in_order)
+static void want_series(writer *w, const tc_loop_series *s, bool in_order)
 {
     result *r = result_of(w, &s->of, s->index);
     r->readers++;
-    r->ahead = r->ahead || !in_order || s->order > 0;
+    r->every = true;
+    r->ahead = r->ahead || (in_order && s->order > 0);
     r->back = r->back || (in_order && s->order < 0);
     want_loop(w, s->of.loop - 1);
 }
@@ -227,19 +103,17 @@ static void want_series(writer *w, const series *s, bool in_order)
 static void want(writer *w, tc_val v)
 {
     const tc_node *node = v ? ti_def(w->g, v) : NULL;
-    series s;
+    tc_loop_series s;
     if (!node || w->wanted[v] || node->op == TC_OP_const)
         return;
     w->wanted[v] = true;
     if (w->l->at[v].loop) {
         const tc_loop_place *p = &w->l->at[v];
         result *r = result_of(w, p, w->g->val[v]->index);
-        bool is_last = p->time == w->loop[p->loop - 1].of->times - 1;
         r->readers++;
-        r->last = r->last || is_last;
-        r->ahead = r->ahead || !is_last;
+        r->every = r->every || p->time != w->loop[p->loop - 1].of->times - 1;
         want_loop(w, p->loop - 1);
-    } else if (is_join(w, node, &s)) {
+    } else if (ti_loop_join(w->ctx, w->l, node, &s)) {
         want_series(w, &s, true);
     } else {
         for (int i = 0; i < node->n_in; i++)
@@ -285,13 +159,13 @@ static void want_port(writer *w, size_t loop, const port *p)
         want(w, p->first);
         return;
     }
-    const tc_val *v = values_of(w, loop, p->row, p->operand);
-    series s = series_of(w, v, of->times);
-    if (s.how == STACKED)
+    const tc_val *v = ti_loop_values(w->ctx, w->l, loop, p->row, p->operand);
+    tc_loop_series s = ti_loop_series(w->l, v, of->times);
+    if (s.how == TC_SERIES_STACKED)
         want_series(w, &s, false);
-    else if (s.how == SLICED)
+    else if (s.how == TC_SERIES_SLICED)
         want(w, s.base);
-    for (int64_t t = 0; s.how == PACKED && t < of->times; t++)
+    for (int64_t t = 0; s.how == TC_SERIES_PACKED && t < of->times; t++)
         want(w, v[t]);
 }
 
@@ -439,21 +313,22 @@ static tc_status make_body(writer *w, size_t loop, int64_t *move, tc_graph **out
 /* ---- the graph around the loops ---- */
 
 static tc_val write_value(writer *w, tc_val v);
+static void write_loop(writer *w, size_t loop);
 
 /* The parts of an operand, in memory, and in which order. */
 static tc_val write_series(writer *w, size_t loop, const port *p, int64_t *move)
 {
     int64_t times = w->l->loop[loop].times;
-    const tc_val *v = values_of(w, loop, p->row, p->operand);
-    series s = series_of(w, v, times);
+    const tc_val *v = ti_loop_values(w->ctx, w->l, loop, p->row, p->operand);
+    tc_loop_series s = ti_loop_series(w->l, v, times);
     *move = s.order;
-    if (s.how == STACKED) {
-        (void)write_value(w, v[0]); /* the loop */
+    if (s.how == TC_SERIES_STACKED) {
+        write_loop(w, s.of.loop - 1);
         const result *r = result_of(w, &s.of, s.index);
         *move *= r->gives;
         return r->made;
     }
-    if (s.how == SLICED) {
+    if (s.how == TC_SERIES_SLICED) {
         tc_val base = write_value(w, s.base);
         const tc_type *t = type_of(w, s.base);
         int64_t perm[TC_MAX_RANK] = {s.axis};
@@ -488,7 +363,7 @@ static void settle_results(writer *w, size_t loop)
     steps *s = &w->loop[loop];
     for (size_t i = 0; i < s->n_result; i++) {
         result *r = &s->result[i];
-        r->gives = r->back && !r->ahead ? -1 : r->ahead || r->back ? 1 : 0;
+        r->gives = r->back && !r->ahead ? -1 : r->every ? 1 : 0;
     }
 }
 
@@ -564,7 +439,7 @@ static tc_val write_made(writer *w, tc_val v)
 }
 
 /* Every step's value, along an axis.  as_is: the elements in order are enough. */
-static tc_val write_join(writer *w, const tc_node *node, const series *s, bool as_is)
+static tc_val write_join(writer *w, const tc_node *node, const tc_loop_series *s, bool as_is)
 {
     int64_t axis = ((const tc_attr_tosa_axis *)node->attr)->axis;
     const tc_type *to = type_of(w, node->out[0]);
@@ -583,7 +458,7 @@ static tc_val write_join(writer *w, const tc_node *node, const series *s, bool a
 
 static tc_val write_node(writer *w, tc_val v, const tc_node *node)
 {
-    series s;
+    tc_loop_series s;
     w->b.loc = node->loc;
     if (w->l->at[v].loop)
         return write_made(w, v);
@@ -615,7 +490,7 @@ static tc_val write_output(writer *w, tc_val v, const uint32_t *readers)
 {
     const tc_node *node = ti_def(w->g, v);
     bool alone = node && readers[v] == 1;
-    series s;
+    tc_loop_series s;
     while (alone && node->op == TC_OP_tosa_reshape && !w->l->at[node->out[0]].loop) {
         alone = readers[node->in[0]] == 1 && ti_def(w->g, node->in[0]);
         node = alone ? ti_def(w->g, node->in[0]) : node;
