@@ -127,6 +127,7 @@ MODELS = {
     "some": (lambda: recurrent("lstm", 4, steps=60, hidden=8), SIZE[:2], 1, 1),
     "ways": (lambda: recurrent("gru", 3, ways=2, batch_first=False, batch=2), SIZE, 2, 2),
     "layers": (lambda: recurrent("lstm", 4, layers=2, ways=2), SIZE, 4, 4),
+    "all": (lambda: recurrent("lstm", 4, layers=2, ways=2, steps=50, given=12, hidden=24), SIZE[:2], 4, 4),
     "plain": (lambda: recurrent("rnn_tanh", 1, steps=40, batch=2), SIZE, 3, 1),
 }
 

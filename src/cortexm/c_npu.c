@@ -96,33 +96,42 @@ static void put_given(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, c
     }
 }
 
-static bool is_read(const tc_graph *g, tc_val v)
+/* Somebody outside reads the result, or the next time does. */
+static bool is_kept(const tc_graph *g, const tc_node *node, int result)
 {
-    bool read = ti_graph_gives(g, v);
-    for (size_t k = 0; k < g->n_node && !read; k++)
+    const tc_attr_call_times *a = node->attr;
+    bool kept = ti_graph_gives(g, node->out[result]);
+    for (int i = 0; i < node->n_in; i++)
+        kept = kept || a->carried.v[i] == result;
+    for (size_t k = 0; k < g->n_node && !kept; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
-            read = read || g->node[k]->in[i] == v;
-    return read;
+            kept = kept || g->node[k]->in[i] == node->out[result];
+    return kept;
 }
 
-/* What the step has given, and what it is given of that the next time. */
+/* What the step has given, and then what it is given of that the next time: where the stream has one
+ * state before it, it may have another after it. */
 static void put_gained(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const tc_c_npu *npu)
 {
     const tc_attr_call_times *a = s->node->attr;
     for (int i = 0; i < s->node->n_out; i++) {
         tc_val v = s->node->out[i];
         size_t bytes = part_bytes(cg, v, a->gives.v[i], a->times);
-        if (!is_read(cg->g, v))
-            continue;
-        ti_buf_printf(&m->code, "            memcpy((uint8_t *)(%s)%s, arena + %" PRId64 ", %zu);\n",
-                      ti_c_pointer(m, cg, v), part_text(m, a->gives.v[i], a->times, bytes),
-                      s->scratch_at + npu->out[i], bytes);
+        if (is_kept(cg->g, s->node, i))
+            ti_buf_printf(&m->code, "            memcpy((uint8_t *)(%s)%s, arena + %" PRId64 ", %zu);\n",
+                          ti_c_pointer(m, cg, v), part_text(m, a->gives.v[i], a->times, bytes),
+                          s->scratch_at + npu->out[i], bytes);
     }
-    for (int i = 0; i < s->node->n_in; i++)
-        if (a->carried.v[i] >= 0 && npu->in[i] != npu->out[a->carried.v[i]])
-            ti_buf_printf(&m->code, "            memmove(arena + %" PRId64 ", arena + %" PRId64 ", %zu);\n",
-                          s->scratch_at + npu->in[i], s->scratch_at + npu->out[a->carried.v[i]],
-                          part_bytes(cg, s->node->in[i], 0, 1));
+    for (int i = 0; i < s->node->n_in; i++) {
+        int64_t from = a->carried.v[i];
+        if (from < 0)
+            continue;
+        tc_val v = s->node->out[from];
+        size_t bytes = part_bytes(cg, v, a->gives.v[from], a->times);
+        ti_buf_printf(&m->code, "            memcpy(arena + %" PRId64 ", (const uint8_t *)(%s)%s, %zu);\n",
+                      s->scratch_at + npu->in[i], ti_c_pointer(m, cg, v),
+                      part_text(m, a->gives.v[from], a->times, bytes), bytes);
+    }
 }
 
 /* The stream may write over what it has read: all that does not come from the step before is given
