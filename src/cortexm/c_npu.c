@@ -67,7 +67,7 @@ static void put_job(tc_c_model *m, const tc_c_npu *npu)
                   stream, npu->stream.size, weights, npu->weights.size, npu->scratch, npu->fast);
 }
 
-/* Bytes of one part, and the index of it at time t; "0": it is all of it. */
+/* How far into it the part of time t begins; "": it is all of it. */
 static const char *part_text(const tc_c_model *m, int64_t move, int64_t times, size_t bytes)
 {
     return !move      ? ""
