@@ -3,7 +3,8 @@
 
     cortexm_npu.py TOSAC [WORK]
 
-Networks whose operators go to the core and to the Ethos-U in turns, with values that several regions read and with state.  The C
+Networks whose operators go to the core and to the Ethos-U in turns, with values that several regions read and with state; recurrent layers, whose
+steps the core calls, beside the same unrolled.  The C
 calls examples/cortex-m/npu_ethosu.c, and that a driver that runs command streams on this machine (build/libethosu-driver.so, beside TOSAC) and looks
 at what it is given.  Where arm-none-eabi-gcc is installed the same files are compiled for the core.  Ends with "N passed, N failed, N skipped".
 """
@@ -73,15 +74,61 @@ def memory():
 """
 
 
+def recurrent(op, gates, layers=1, ways=1, batch_first=True, batch=1, steps=12, given=8, hidden=16):
+    """A recurrent layer whose states are zeros, and all that it shows."""
+    n, lines, names = random.Random(9), [], []
+    shape = [batch, steps] if batch_first else [steps, batch]
+    states = 2 if op == "lstm" else 1
+    state = f"[{layers * ways},{batch},{hidden}]"
+
+    def const(text):
+        names.append(f"%{len(names) + 1}")
+        lines.append(f"  {names[-1]} = {text}")
+
+    for _ in range(states):
+        const(f"const [{', '.join(['0'] * (layers * ways * batch * hidden))}] : f32{state}")
+    for layer in range(layers):
+        for _ in range(ways):
+            const(weights(n, gates * hidden, given if layer == 0 else ways * hidden))
+            const(weights(n, gates * hidden, hidden))
+            const(weights(n, gates * hidden))
+            const(weights(n, gates * hidden))
+    out = [f"%{len(names) + 1 + i}" for i in range(1 + states)]
+    types = ", ".join([f"f32[{shape[0]},{shape[1]},{ways * hidden}]"] + [f"f32{state}"] * states)
+    flags = " ".join(f"{k}={str(bool(v)).lower()}" for k, v in (("bidirectional", ways - 1), ("batch_first", batch_first), ("has_bias", True)))
+    return "\n".join([f'graph @main(%0 "x": f32[{shape[0]},{shape[1]},{given}]) {{', *lines,
+                      f"  {', '.join(out)} = {op} %0, {', '.join(names)} layers={layers} {flags} : {types}", f"  return {out[0]}", "}", ""])
+
+
+def same_unrolled(tosac, name, target, source, options, folder):
+    """The NPU's own program, with every step in its stream, gives the same numbers."""
+    run([tosac, "compile", *source, "-t", target.split("+")[0], *options, "-o", f"{folder}/{name}.pte"], HERE)
+    run([tosac, "run", f"{folder}/{name}.pte", "-i", f"{folder}/in.npy", "-o", f"{folder}/unrolled"], folder)
+    for kind in ("out", "unrolled"):
+        with open(f"{folder}/{kind}/output_0.npy", "rb") as f:
+            if kind == "out":
+                want = f.read()
+            elif f.read() != want:
+                raise RuntimeError(f"{name} for {target}: other numbers than the unrolled program")
+
+
 DIGITS = ["fixture/digits/model.pt2", "--calib", "fixture/digits/calib.npz"]
 LSTM = ["fixture/lstm/stream.pt2", "--calib", "fixture/lstm/samples.npy"]
-# name: model, options, NPU regions
+SIZE = ["--calib", "random:4", "--optimise", "Size"]
+# name: model, options, NPU regions, those that are run several times
 MODELS = {
     "turns": (turns, ["--calib", "random:4", "--cpu", "flip"], 3),
     "digits": (DIGITS, ["--cpu", "conv2d_9,conv2d_14"], 3),
     "lstm": (LSTM, ["--cpu", "tanh"], 3),
     "kept": (memory, ["--calib", "random:4", "--cpu", "flip"], 2),
     "kept16": (memory, ["--calib", "random:4", "--cpu", "flip", "-q", "a16w8"], 2),
+    "steps": (lambda: recurrent("lstm", 4), SIZE, 1, 1),
+    "steps16": (lambda: recurrent("lstm", 4), [*SIZE, "-q", "a16w8"], 2, 1),
+    "some": (lambda: recurrent("lstm", 4, steps=60, hidden=8), SIZE[:2], 1, 1),
+    "ways": (lambda: recurrent("gru", 3, ways=2, batch_first=False, batch=2), SIZE, 2, 2),
+    "layers": (lambda: recurrent("lstm", 4, layers=2, ways=2), SIZE, 4, 4),
+    "all": (lambda: recurrent("lstm", 4, layers=2, ways=2, steps=50, given=12, hidden=24), SIZE[:2], 4, 4),
+    "plain": (lambda: recurrent("rnn_tanh", 1, steps=40, batch=2), SIZE, 3, 1),
 }
 
 
@@ -106,7 +153,7 @@ def for_core(name, target, folder):
 
 
 def attempt(tosac, name, target, folder):
-    model, options, regions = MODELS[name]
+    model, options, regions, *loops = MODELS[name]
     source = [f"{folder}/model.ir"] if callable(model) else model
     if callable(model):
         with open(source[0], "w", encoding="utf-8") as f:
@@ -119,7 +166,11 @@ def attempt(tosac, name, target, folder):
         text = f.read()
     if f"_NPU_REGIONS {regions}\n" not in head or text.count("tosac_npu_run(") != regions:
         raise RuntimeError(f"{name} for {target}: not {regions} regions")
+    if text.count("// call_times") != sum(loops):
+        raise RuntimeError(f"{name} for {target}: not {sum(loops)} loops")
     want = expected(tosac, name, folder)
+    if loops:
+        same_unrolled(tosac, name, target, source, options, folder)
     if on_host(tosac, name, folder, ["-DWITH_STATE"] if f"{name}_state;" in head else []) != want:
         raise RuntimeError(f"{name} for {target}: other bytes than 'tosac run'")
     copies = len(re.findall(r"memcpy\(.*arena", text))

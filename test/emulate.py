@@ -20,8 +20,9 @@ FIRMWARE = f"{TOP}/examples/firmware"
 MACHINES = ("ethos-u55-128", "ethos-u65-256", "ethos-u85-256")
 DIGITS = ["digits/model.pt2", "--calib", "digits/calib.npz"]
 SPEECH = ["emulate/speech.ir", "--calib", "random:4"]
+STEPS = ["emulate/steps.ir", "--calib", "random:4", "--optimise", "Size"]
 # name: model and options, jobs an inference
-MODELS = {"digits": (DIGITS, 1), "speech": (SPEECH, 1), "two regions": ([*DIGITS, "--cpu", "conv2d_9"], 2)}
+MODELS = {"digits": (DIGITS, 1), "speech": (SPEECH, 1), "two regions": ([*DIGITS, "--cpu", "conv2d_9"], 2), "steps": (STEPS, 12)}
 # -DFAULT=N: what it is, the status register's bits, words on stderr
 BUS, PARSE = 4, 16
 FAULTS = {
@@ -188,7 +189,7 @@ def main(tosac, work):
     tosac, good, bad = os.path.realpath(tosac), 0, 0
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
     cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
-    cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions") for f in CACHE]
+    cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions", "steps") for f in CACHE]
     cases += [(fitted,)]
     why = missing()
     if why:

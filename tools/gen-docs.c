@@ -215,7 +215,7 @@ static bool by_kernels(tc_op op) { return ti_cpu_knows(op); }
  * them. */
 static bool is_structure(tc_op op)
 {
-    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_quantize ||
+    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_call_times || op == TC_OP_quantize ||
            op == TC_OP_dequantize || op == TC_OP_fake_quantize || op == TC_OP_choose_qparams;
 }
 

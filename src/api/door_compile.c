@@ -160,6 +160,7 @@ static tc_ethosu_options ethosu_of(tc_ctx *ctx, const tc_compile_options *o)
                                .memory_mode = system.mode,
                                .optimise = ti_intern_text(ctx, o->ethosu.optimise),
                                .marks = ti_npu_marks_of(o->ethosu.marks),
+                               .few_bytes = o->goal.flash > 0,
                                .max_scratch = o->ethosu.max_scratch};
 }
 
@@ -184,6 +185,7 @@ static tc_status take_board(tc_ctx *ctx, tc_compile_options *o, tc_ethosu_option
     }
     if (!e->memory_mode)
         e->memory_mode = board->memory_mode;
+    e->call = board->npu_call;
     return TC_OK;
 }
 

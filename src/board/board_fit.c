@@ -108,7 +108,7 @@ static tc_status set_time(tc_ctx *ctx, const tc_compiled *c, tc_fit *f)
     bool known = true;
     for (size_t i = 0; c->jobs && i < c->n_region; i++) {
         const tc_ethosu_job *j = &c->jobs[i];
-        seconds += (j->cycles + f->board->npu_call) / f->npu_clock;
+        seconds += (j->cycles + (double)ti_max_i64(j->times, 1) * f->board->npu_call) / f->npu_clock;
         low += j->cycles_high > 0 ? (j->cycles - j->cycles_low) / f->npu_clock : 0;
         high += j->cycles_high > 0 ? (j->cycles_high - j->cycles) / f->npu_clock : 0;
     }

@@ -56,7 +56,8 @@ static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
     for (size_t i = 0; i < c->n_region; i++) {
         const tc_region *r = &c->region[i];
         ti_json_open(out, NULL, '{');
-        tc_json_put(out, TC_J("name", r->name), TC_J_IF("commands", r->commands));
+        tc_json_put(out, TC_J("name", r->name), TC_J_IF("commands", r->commands),
+                    TC_J_IF("times", (size_t)(r->times > 1 ? r->times : 0)));
         if (r->tosa.size) {
             ti_json_open(out, "tosa", '{');
             ti_put_hash(out, r->tosa);

@@ -380,6 +380,22 @@ static void control(const counter *k)
     k->cost->instructions += k->s->node->op == TC_OP_tosa_cond_if ? (a > b ? a : b) : a + b;
 }
 
+/* What a core copies for a region that it runs several times. */
+static void repeated(const counter *k)
+{
+    const tc_node *node = k->s->node;
+    const tc_attr_call_times *a = node->attr;
+    double bytes = 0;
+    for (int i = 0; i < node->n_in + node->n_out; i++) {
+        bool result = i >= node->n_in;
+        tc_val v = result ? node->out[i - node->n_in] : node->in[i];
+        bool parts = result ? a->gives.v[i - node->n_in] != 0 : a->moves.v[i] != 0;
+        bytes += (double)tc_type_bytes(ti_type_of(k->cg->g, v)) * (parts ? 1 : (double)a->times);
+    }
+    COUNT(k, control_call, (double)a->times);
+    COUNT(k, control_byte, bytes);
+}
+
 static void variable(const counter *k)
 {
     const tc_node *node = k->s->node;
@@ -411,6 +427,7 @@ static const struct {
     {TC_OP_tosa_resize, resize},
     {TC_OP_tosa_cond_if, control},
     {TC_OP_tosa_while_loop, control},
+    {TC_OP_call_times, repeated},
     {TC_OP_tosa_variable_read, variable},
     {TC_OP_tosa_variable_write, variable},
 };

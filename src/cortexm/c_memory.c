@@ -244,7 +244,7 @@ void ti_c_places(const tc_c_model *m, tc_c_graph *cg)
     int64_t *address = tc_new_n(&ctx->scratch, int64_t, p.n_item + 1);
     ti_bonds_begin(&ctx->scratch, p.item, p.n_item, TC_C_ALIGN, &bonds);
     for (size_t k = 0; k < cg->n_step; k++)
-        if (ti_c_npu_of(m, cg->step[k].node))
+        if (cg->step[k].node->op == TC_OP_call && ti_c_npu_of(m, cg->step[k].node))
             bind_ports(&p, &bonds, k, ti_c_npu_of(m, cg->step[k].node));
     share(&p, &bonds);
     cg->arena = ti_bonds_place(&ctx->scratch, &bonds, address).bytes;

@@ -164,7 +164,7 @@ size_t ti_c_variable_of(const tc_c_model *m, const char *name);
 typedef tc_status tc_c_writer(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step);
 tc_c_writer ti_c_chain, ti_c_conv, ti_c_matmul, ti_c_pool, ti_c_reduce, ti_c_argmax, ti_c_gather,
     ti_c_scatter, ti_c_resize, ti_c_transpose, ti_c_reverse, ti_c_slice, ti_c_tile, ti_c_pad,
-    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write, ti_c_npu, ti_c_library;
+    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write, ti_c_npu, ti_c_npu_repeat, ti_c_library;
 /* The function of a graph, written first; its steps need `arena` bytes. */
 tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out);
 tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why);

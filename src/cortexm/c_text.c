@@ -41,6 +41,7 @@ static const struct {
     {TC_OP_tosa_variable_read, ti_c_variable_read},
     {TC_OP_tosa_variable_write, ti_c_variable_write},
     {TC_OP_call, ti_c_npu},
+    {TC_OP_call_times, ti_c_npu_repeat},
 };
 
 /* NULL: there is none. */
@@ -202,7 +203,7 @@ static void put_filled(const char *text, const char *const *place, tc_buf *out)
 static void put_step(tc_c_model *m, const tc_c_step *s, const char *const *place, tc_buf *out)
 {
     const char *op = tc_ops[s->node->op].name;
-    ti_buf_printf(out, "    { // %s %s\n", op + (s->node->op == TC_OP_call ? 0 : strlen("tosa.")),
+    ti_buf_printf(out, "    { // %s %s\n", op + (tc_ops[s->node->op].tosa ? strlen("tosa.") : 0),
                   origin_of(m, s->node));
     if (s->form->function) {
         ti_buf_printf(out, "        %s_f%zu(", m->request->name, s->form->function);
@@ -339,7 +340,7 @@ static bool is_worth_a_call(const tc_c_step *s)
     size_t lines = 0;
     for (const char *p = s->form->text; *p; p++)
         lines += *p == '\n';
-    bool inside = tc_ops[s->node->op].traits & T_CONTROL || s->node->op == TC_OP_call ||
+    bool inside = tc_ops[s->node->op].traits & T_CONTROL ||
                   s->node->op == TC_OP_tosa_variable_read ||
                   s->node->op == TC_OP_tosa_variable_write;
     return !inside && lines > 1 && lines > s->n_hole;

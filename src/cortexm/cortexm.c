@@ -26,7 +26,7 @@ static tc_status check_types(const tc_c_model *m, const tc_graph *g)
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++) {
             tc_dtype d = ti_type_of(g, g->node[k]->out[i])->dtype;
-            bool passed = g->node[k]->op == TC_OP_call && d == TC_u8;
+            bool passed = ti_region_run_by(g->node[k]) && d == TC_u8;
             if (!ti_c_type_word(d) && d != TC_shape && !passed)
                 return ti_c_refuse(m, g->node[k],
                                    ti_text_format(&m->ctx->arena,
@@ -44,7 +44,7 @@ static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
         s->scratch = ti_c_library_scratch(m, s->node);
         return TC_OK;
     }
-    if (s->node->op == TC_OP_call) {
+    if (ti_region_run_by(s->node)) {
         s->scratch = ti_c_npu_of(m, s->node)->scratch;
         return TC_OK;
     }

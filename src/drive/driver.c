@@ -50,7 +50,7 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
     out->module->open.any = r->sizes.record || r->sizes.as || r->sizes.any;
     const tc_graph *g = ti_main(out->module);
     for (size_t k = 0; k < g->n_node; k++)
-        if (g->node[k]->op == TC_OP_call)
+        if (ti_region_run_by(g->node[k]))
             return ti_unsupported(
                 ctx, g->node[k]->loc, TC_E_UNSUPPORTED,
                 "the program has been split into regions already; compile the model it was made "

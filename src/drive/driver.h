@@ -70,6 +70,7 @@ typedef struct tc_compile_request {
 typedef struct tc_region {
     tc_module *module; /* the graph by itself */
     const char *name;  /* as the calls name it */
+    int64_t times;     /* that an inference runs it */
     const char **node; /* the model's nodes in it, by name */
     size_t n_node;
     tc_bytes
@@ -235,6 +236,10 @@ void ti_bring_back(tc_module *from, tc_module *to); /* graphs that were alone in
  * refused, where one was. */
 TC_MUST_USE tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
                                          size_t *failed);
+
+/* regions.c: a copy of the region, in a module of its own, at RULED. */
+TC_MUST_USE tc_status ti_region_ruled(tc_ctx *ctx, tc_compiled *c, const char *name,
+                                      const tc_trace *trace, tc_module **out);
 
 /* The second half of it: c->split says which graphs of c->module are regions. */
 TC_MUST_USE tc_status ti_finish_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,

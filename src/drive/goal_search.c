@@ -97,7 +97,7 @@ static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, const tc_goal
     for (size_t i = 0; i < c->n_region; i++) {
         tc_codegen_price price;
         ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &price);
-        row->cycles += price.cost.total.cycles;
+        row->cycles += (double)ti_max_i64(c->region[i].times, 1) * price.cost.total.cycles;
         row->flash += (double)price.constants;
     }
     return TC_OK;

@@ -313,13 +313,14 @@ tc_status ti_own_pack(tc_ctx *ctx, const tc_compiled *c, const tc_codegen_result
     const char *wrong = ti_npu_cost_stream(&ctx->arena, &p, &system, &cost);
     if (wrong)
         return ti_bug(ctx, loc, "the stream of our own back end is not one: %s", wrong);
-    job->cycles = rint(cost.total.cycles);
-    tc_npu_band band = ti_npu_band(&cost.total);
+    const tc_npu_cost all = ti_npu_cost_repeated(&cost.total, job->times);
+    job->cycles = rint(all.cycles);
+    tc_npu_band band = ti_npu_band(&all);
     job->cycles_low = band.low;
     job->cycles_high = band.high;
-    job->macs = cost.total.macs;
+    job->macs = all.macs;
     job->sram_kib = sram_of(&p, &system) / 1024;
-    job->inferences_per_second = cost.total.cycles > 0 ? system.clock / cost.total.cycles : 0;
+    job->inferences_per_second = job->cycles > 0 ? system.clock / job->cycles : 0;
     return TC_OK;
 }
 

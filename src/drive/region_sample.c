@@ -249,6 +249,27 @@ static tc_status run_once(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_te
     return ti_exec_run(ti_exec_new(ctx, m), in, out);
 }
 
+/* Of a region that is run several times: the first and the last. */
+static tc_status hand_times(tc_ctx *ctx, tc_module *m, const size_t *place, const tc_tensor *out,
+                            tc_region *r)
+{
+    tc_graph *g = ti_main(m);
+    const tc_node *call = ti_call_of(g, r->name);
+    const int64_t when[TC_CHECK_SAMPLES] = {0, r->times - 1};
+    tc_tensor *in = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in + 1);
+    for (int i = 0; i < call->n_in; i++)
+        in[i] = (tc_tensor){ti_type_of(g, call->in[i]), out[place[call->in[i]] - 1].data};
+    for (size_t k = 0; k < TC_CHECK_SAMPLES; k++) {
+        tc_tensor *inner = tc_new_n(&ctx->arena, tc_tensor, (size_t)call->n_in + 1);
+        TC_TRY(ti_eval_until(g, call, in, when[k], inner, &ctx->arena));
+        for (int i = 0; i < call->n_in; i++)
+            inner[i] = kept(&ctx->arena, inner[i].type, inner[i]);
+        r->sample[k] = inner;
+        r->n_sample = k + 1;
+    }
+    return TC_OK;
+}
+
 static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_module *m = ti_module_clone(c->module);
@@ -265,6 +286,10 @@ static tc_status hand(tc_ctx *ctx, const tc_compiled *c)
     TC_TRY(run_once(ctx, c, m, out));
     for (size_t i = 0; i < c->n_region; i++) {
         tc_region *r = &c->region[i];
+        if (r->times > 1) {
+            TC_TRY(hand_times(ctx, m, place, out, r));
+            continue;
+        }
         const tc_node *call = whole ? NULL : ti_call_of(old, r->name);
         size_t n_in = whole ? old->n_in : (size_t)call->n_in;
         size_t n_out = whole ? old->n_out : (size_t)call->n_out;

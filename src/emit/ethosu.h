@@ -15,6 +15,8 @@ typedef struct tc_ethosu_options {
     const char *optimise; /* "Performance" or "Size"; NULL: Performance */
     int64_t max_scratch;  /* bytes; 0: any */
     tc_npu_marks marks;
+    double call;          /* cycles that a call of the driver takes beside its job; 0: not known */
+    bool few_bytes;       /* flash counts more than cycles: what is asked for is a limit of it */
     bool unmade;          /* only estimates are made of it */
 } tc_ethosu_options;
 
@@ -22,6 +24,7 @@ typedef struct tc_ethosu_options {
  * its expected cost. */
 typedef struct tc_ethosu_job {
     const tc_graph *graph;
+    int64_t times; /* that an inference runs it: cycles and MACs are of all of them */
     tc_bytes tosa;
     tc_bytes payload;
     int64_t scratch, fast_scratch, weights; /* bytes */

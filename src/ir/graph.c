@@ -233,7 +233,7 @@ int ti_node_calls(const tc_node *node)
     const tc_attr_tflite_op *kept = node->attr;
     if (control && node->op == TC_OP_tflite_op)
         return *kept->graph ? 1 : 0;
-    return !control ? 0 : node->op == TC_OP_call ? 1 : 2;
+    return !control ? 0 : node->op == TC_OP_call || node->op == TC_OP_call_times ? 1 : 2;
 }
 
 tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which)

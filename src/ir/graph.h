@@ -202,9 +202,21 @@ int ti_node_calls(const tc_node *node);
 /* It runs one graph, once: on its operands, for its results. */
 static inline bool ti_node_is_call(const tc_node *node)
 {
-    return ti_node_calls(node) == 1;
+    return ti_node_calls(node) == 1 && node->op != TC_OP_call_times;
 }
 tc_graph *ti_node_callee(const tc_module *module, const tc_node *node, int which);
+/* A region's graph is run here, once or several times; its name, else NULL. */
+static inline const char *ti_region_run_by(const tc_node *node)
+{
+    return node->op == TC_OP_call     ? ((const tc_attr_call *)node->attr)->graph
+           : node->op == TC_OP_call_times ? ((const tc_attr_call_times *)node->attr)->graph
+                                      : NULL;
+}
+/* Which part of an operand or a result that moves is of time t; 0 where it does not. */
+static inline int64_t ti_repeat_part(int64_t move, int64_t t, int64_t times)
+{
+    return move > 0 ? t : move < 0 ? times - 1 - t : 0;
+}
 
 /* The operator works on stored integers (TOSA's, conversions, control flow); the others work on the
  * real values of quantized ones. */

@@ -15,6 +15,7 @@
 #define ti_num_while_loop NULL
 #define ti_num_tflite_op NULL
 #define ti_num_call NULL
+#define ti_num_call_times NULL
 #define ti_num_tosa_custom NULL
 #define ti_num_tosa_cond_if NULL
 #define ti_num_tosa_while_loop NULL

@@ -235,8 +235,39 @@ static bool carries(const check *c, const tc_node *node)
     return true;
 }
 
+/* A port of the repeated graph has as many elements as the value outside, or as one part of it. */
+static bool is_part(const check *c, tc_val outer, const tc_type *inner, int64_t move, int64_t times)
+{
+    const tc_type *t = ti_type_carried(c->ctx, ti_type_of(c->g, outer));
+    return inner && t->dtype == inner->dtype && move >= -1 && move <= 1 &&
+           tc_type_count(t) == tc_type_count(inner) * (move ? times : 1);
+}
+
+static bool repeats(const check *c, const tc_node *node, const tc_graph *sub)
+{
+    const tc_attr_call_times *a = node->attr;
+    bool fit = sub && a->times > 0 && sub->n_in == (size_t)node->n_in &&
+               sub->n_out == (size_t)node->n_out && a->moves.n == node->n_in &&
+               a->carried.n == node->n_in && a->gives.n == node->n_out;
+    for (int i = 0; fit && i < node->n_in; i++) {
+        int64_t from = a->carried.v[i];
+        fit = is_part(c, node->in[i], ti_type_of(sub, sub->in[i]), a->moves.v[i], a->times) &&
+              from < node->n_out &&
+              (from < 0 || (!a->moves.v[i] && ti_type_of(sub, sub->in[i]) ==
+                                                  ti_type_of(sub, sub->out[from])));
+    }
+    for (int i = 0; fit && i < node->n_out; i++)
+        fit = is_part(c, node->out[i], ti_type_of(sub, sub->out[i]), a->gives.v[i], a->times);
+    return fit;
+}
+
 static void check_call(check *c, const tc_node *node)
 {
+    if (node->op == TC_OP_call_times) {
+        if (!repeats(c, node, ti_node_callee(c->module, node, 0)))
+            FOUND(c, node->loc, STRUCTURE, "the graph that 'call_times' runs is missing or does not match");
+        return;
+    }
     if (!ti_node_calls(node)) /* an operator with unknown behaviour */
         return;
     const tc_graph *first = ti_node_callee(c->module, node, 0);
@@ -387,7 +418,7 @@ static void check_FLOAT(check *c)
 static void check_WHOLE(check *c)
 {
     for (size_t k = 0; k < c->g->n_node; k++)
-        if (c->g->node[k]->op == TC_OP_call)
+        if (ti_region_run_by(c->g->node[k]))
             FOUND(c, c->g->node[k]->loc, PROMISE, "'%s' calls a region", c->g->name);
 }
 
@@ -418,7 +449,7 @@ uint32_t ti_facts_seen(const tc_graph *g)
         not |= !g->val[i]->type ? TC_FACT_TYPED : g->val[i]->type->quant ? TC_FACT_FLOAT : 0;
     for (size_t k = 0; k < g->n_node; k++) {
         not |= tc_ops[g->node[k]->op].tosa ? 0 : TC_FACT_TOSA_ONLY;
-        not |= g->node[k]->op == TC_OP_call ? TC_FACT_WHOLE : 0;
+        not |= ti_region_run_by(g->node[k]) ? TC_FACT_WHOLE : 0;
     }
     return ~(not | tc_facts_told) & ((1u << TC_FACT_COUNT) - 1);
 }

@@ -24,6 +24,22 @@ void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more)
     }
 }
 
+tc_npu_cost ti_npu_cost_repeated(const tc_npu_cost *one, int64_t times)
+{
+    tc_npu_cost all = *one;
+    double n = times > 1 ? (double)times : 1;
+    double *const part[] = {&all.cycles, &all.compute, &all.waiting, &all.macs,
+                            &all.off,    &all.off2,    &all.unmeasured};
+    for (size_t i = 0; i < TC_COUNT(part); i++)
+        *part[i] *= n;
+    for (int i = 0; i < TC_NPU_MEMORIES; i++) {
+        all.access[i] *= n;
+        all.read[i] *= n;
+        all.written[i] *= n;
+    }
+    return all;
+}
+
 double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost)
 {
     return cost->cycles > 0 ? cost->macs / (cost->cycles * machine->macs) : 0;

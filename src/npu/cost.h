@@ -96,6 +96,8 @@ void ti_npu_cost_ops(tc_arena *arena, const tc_npu_machine *machine, const tc_np
 double ti_npu_utilisation(const tc_npu_machine *machine, const tc_npu_cost *cost);
 
 void ti_npu_cost_add(tc_npu_cost *to, const tc_npu_cost *more);
+/* So many times the same; 0: once. */
+tc_npu_cost ti_npu_cost_repeated(const tc_npu_cost *one, int64_t times);
 
 /* ---- one job, without a stream: a candidate's estimate ---- */
 

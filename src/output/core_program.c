@@ -196,9 +196,9 @@ static tc_status join_node(joiner *j, const tc_node *node)
         return TC_OK;
     }
     bool tosa = tc_ops[node->op].tosa != 0; /* the model's own: control flow */
-    if (node->op != TC_OP_call && !tosa)
+    const char *name = ti_region_run_by(node);
+    if (!name && !tosa)
         return refuse(j, node);
-    const char *name = tosa ? NULL : ((const tc_attr_call *)node->attr)->graph;
     for (int i = 0; i < node->n_in; i++)
         value_of(j, node->in[i]);
     if (tosa || is_for_npu(j->c, name))

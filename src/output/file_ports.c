@@ -26,7 +26,7 @@ size_t ti_work_outside(const tc_graph *g)
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++) {
         tc_op op = g->node[i]->op;
-        n += op != TC_OP_const && op != TC_OP_call && !is_conversion(op);
+        n += op != TC_OP_const && !ti_region_run_by(g->node[i]) && !is_conversion(op);
     }
     return n;
 }

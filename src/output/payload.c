@@ -49,7 +49,9 @@ static tc_status streams(tc_ctx *ctx, const tc_compiled *c, const tc_ethosu_opti
     for (size_t i = 0; i < c->n_region; i++)
         TC_TRY(refuse(ctx, &c->region[i]));
     for (size_t i = 0; i < c->n_region; i++) {
-        job[i] = (tc_ethosu_job){.graph = ti_main(c->region[i].module), .tosa = c->region[i].tosa};
+        job[i] = (tc_ethosu_job){.graph = ti_main(c->region[i].module),
+                                 .times = c->region[i].times,
+                                 .tosa = c->region[i].tosa};
         TC_TRY(ti_own_pack(ctx, c, c->region[i].own, &job[i]));
     }
     ti_hand_samples(ctx, c);

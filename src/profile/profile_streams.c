@@ -18,8 +18,8 @@ static const char *tosa_name(const tc_node *node)
     return strncmp(name, "tosa_", 5) == 0 ? name + 5 : name;
 }
 
-static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, const tc_node *node,
-                      const tc_loc *loc)
+static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, int64_t times,
+                      const tc_node *node, const tc_loc *loc)
 {
     tc_grow(&ctx->arena, p->entry, p->n_entry, p->cap_entry);
     p->entry[p->n_entry++] = (tc_profile_entry){.stream = p->n_stream,
@@ -29,12 +29,12 @@ static void add_entry(tc_ctx *ctx, tc_profile *p, const tc_npu_op_cost *op, cons
                                                 .loc = loc,
                                                 .cause = op->cause,
                                                 .wait = op->wait,
-                                                .cost = op->cost};
+                                                .cost = ti_npu_cost_repeated(&op->cost, times)};
     p->lines = p->lines || (loc && loc->place);
 }
 
-/* own: what made it, where it was made here; or NULL */
-static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s,
+/* own: what made it, where it was made here; or NULL.  times: that it is run */
+static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s, int64_t times,
                             const tc_codegen_result *own, const tc_system_name *system)
 {
     tc_npu_stream_cost cost;
@@ -49,9 +49,10 @@ static tc_status add_stream(tc_ctx *ctx, tc_profile *p, const tc_stream *s,
     for (size_t i = 0; i < cost.n_op; i++) {
         const tc_npu_op_cost *op = &cost.op[i];
         const tc_node *node = own ? ti_own_node(own, op->at) : NULL;
-        add_entry(ctx, p, op, node, node ? node->loc : ti_stream_loc(s, op->at));
+        add_entry(ctx, p, op, times, node, node ? node->loc : ti_stream_loc(s, op->at));
     }
-    ti_npu_cost_add(&p->total, &cost.total);
+    const tc_npu_cost all = ti_npu_cost_repeated(&cost.total, times);
+    ti_npu_cost_add(&p->total, &all);
     p->n_stream++;
     return TC_OK;
 }
@@ -95,7 +96,7 @@ tc_status ti_profile_of_file(tc_ctx *ctx, const char *path, const tc_profile_opt
         return ti_usage(ctx, "%s has no Ethos-U command stream; a model is compiled for a target (-t)", path);
     for (size_t i = 0; i < n; i++)
         if (!o->method || (stream[i].method && ti_text_eq(stream[i].method, o->method)))
-            TC_TRY(add_stream(ctx, p, &stream[i], NULL, &system));
+            TC_TRY(add_stream(ctx, p, &stream[i], 1, NULL, &system));
     if (!p->n_stream && !o->etdump)
         return ti_usage(ctx, "%s has no command stream in a method '%s'", path, o->method);
     set_clock(p, o->board ? &board : NULL);
@@ -120,7 +121,7 @@ static tc_status add_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, si
     TC_TRY(ti_npu_read_backend(ctx, loc, job->payload, &s->program));
     s->program.fast = job->fast_scratch;
     tc_system_name system = {c->asked.ethosu.ini, c->asked.ethosu.system_config, c->asked.ethosu.memory_mode};
-    return add_stream(ctx, p, s, c->region[i].own, &system);
+    return add_stream(ctx, p, s, c->region[i].times, c->region[i].own, &system);
 }
 
 static void add_cpu(tc_ctx *ctx, tc_profile *p, const tc_compiled *c)
@@ -182,9 +183,10 @@ static tc_status price_region(tc_ctx *ctx, tc_profile *p, const tc_compiled *c, 
     ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &e);
     for (size_t k = 0; k < e.cost.n_op; k++) {
         const tc_node *node = e.node[k];
-        add_entry(ctx, p, &e.cost.op[k], node, node ? node->loc : NULL);
+        add_entry(ctx, p, &e.cost.op[k], c->region[i].times, node, node ? node->loc : NULL);
     }
-    ti_npu_cost_add(&p->total, &e.cost.total);
+    const tc_npu_cost all = ti_npu_cost_repeated(&e.cost.total, c->region[i].times);
+    ti_npu_cost_add(&p->total, &all);
     p->n_stream++;
     return TC_OK;
 }

@@ -52,14 +52,16 @@ static void add(tc_report_cost *to, tc_report_cost more)
     to->traffic += more.traffic;
 }
 
-static void add_shapes(tc_content *c, const tc_graph *g)
+/* times: that it is run */
+static void add_shapes(tc_content *c, const tc_graph *g, int64_t times)
 {
+    const double n = times > 1 ? (double)times : 1;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
-        int32_t at = node->op == TC_OP_const || node->op == TC_OP_call
+        int32_t at = node->op == TC_OP_const || ti_region_run_by(node)
                          ? -1
                          : ti_content_node(c, node->loc->node);
-        tc_report_cost cost = {.macs = macs_of(g, node), .bytes = bytes_of(g, node)};
+        tc_report_cost cost = {.macs = n * macs_of(g, node), .bytes = n * bytes_of(g, node)};
         if (at >= 0)
             add(&c->node[at].cost, cost);
         c->macs += cost.macs;
@@ -109,11 +111,11 @@ tc_status ti_content_costs(tc_content *c)
     const tc_compiled *compiled = c->options.compiled;
     const tc_npu_machine *machine = compiled->target.npu;
     c->macs_per_cycle = machine ? machine->macs : 0;
-    add_shapes(c, ti_main(compiled->module));
+    add_shapes(c, ti_main(compiled->module), 1);
     for (size_t r = 0; r < compiled->n_region; r++) {
         const tc_graph *g = ti_main(compiled->region[r].module);
         if (g != ti_main(compiled->module))
-            add_shapes(c, g);
+            add_shapes(c, g, compiled->region[r].times);
     }
     return compiled->jobs || compiled->target.machine->packing == TC_PACKED_C ? add_profile(c) : TC_OK;
 }

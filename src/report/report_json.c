@@ -222,7 +222,8 @@ static void put_regions(const tc_content *c, tc_json_out *out)
                     TC_J("operators",
                          i < compiled->split.n_region ? compiled->split.nodes[i] : b.n_tosa),
                     TC_J("tosa_operators", b.n_tosa), TC_J("transposes", b.n_transpose),
-                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
+                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out),
+                    TC_J_IF("times", (size_t)(compiled->region[i].times > 1 ? compiled->region[i].times : 0)));
         put_types(c, out, "inputs", g, g->in, g->n_in);
         put_types(c, out, "outputs", g, g->out, g->n_out);
         if (compiled->jobs) {

@@ -87,6 +87,61 @@ static tc_status eval_call(tc_graph *g, const tc_node *node, const tc_tensor *in
     return TC_OK;
 }
 
+/* The part of a tensor that the graph is given, or gives, at time t. */
+static tc_tensor part_of(tc_tensor all, const tc_type *type, int64_t move, int64_t t, int64_t times)
+{
+    int64_t at = ti_repeat_part(move, t, times) * (int64_t)tc_type_bytes(type);
+    return (tc_tensor){type, (uint8_t *)all.data + at};
+}
+
+/* The first `until` times; inner: the operands of the time after that.  out NULL: its results are not
+ * asked for. */
+static tc_status repeat(tc_graph *g, const tc_node *node, const tc_tensor *in, int64_t until,
+                        tc_tensor *inner, tc_tensor *out, tc_arena *arena)
+{
+    const tc_attr_call_times *a = node->attr;
+    tc_graph *sub = ti_node_callee(g->module, node, 0);
+    tc_tensor *result = tc_new_n(arena, tc_tensor, (size_t)node->n_out + 1);
+    for (int i = 0; i < node->n_in; i++)
+        if (a->carried.v[i] >= 0) {
+            inner[i] = ti_tensor_new(arena, ti_type_of(sub, sub->in[i]));
+            memcpy(inner[i].data, in[i].data, tc_type_bytes(inner[i].type));
+        }
+    for (int64_t t = 0; t <= until; t++) {
+        tc_mark mark = ti_arena_mark(arena);
+        for (int i = 0; i < node->n_in; i++)
+            if (a->carried.v[i] < 0)
+                inner[i] = part_of(in[i], ti_type_of(sub, sub->in[i]), a->moves.v[i],
+                                   ti_min_i64(t, a->times - 1), a->times);
+        if (t == until)
+            break;
+        TC_TRY(ti_eval(sub, inner, result, arena));
+        for (int i = 0; i < node->n_in; i++)
+            if (a->carried.v[i] >= 0)
+                memcpy(inner[i].data, result[a->carried.v[i]].data, tc_type_bytes(inner[i].type));
+        for (int i = 0; out && i < node->n_out; i++)
+            memcpy(part_of(out[i], result[i].type, a->gives.v[i], t, a->times).data, result[i].data,
+                   tc_type_bytes(result[i].type));
+        ti_arena_rewind(arena, mark);
+    }
+    return TC_OK;
+}
+
+tc_status ti_eval_until(tc_graph *g, const tc_node *node, const tc_tensor *in, int64_t until,
+                        tc_tensor *inner, tc_arena *arena)
+{
+    return repeat(g, node, in, until, inner, NULL, arena);
+}
+
+static tc_status eval_repeat(tc_graph *g, const tc_node *node, const tc_tensor *in, tc_tensor *out,
+                             tc_arena *arena)
+{
+    tc_tensor *inner = tc_new_n(arena, tc_tensor, (size_t)node->n_in + 1);
+    for (int i = 0; i < node->n_out; i++)
+        out[i] = ti_tensor_new(arena, ti_type_of(g, node->out[i]));
+    return repeat(g, node, in, ((const tc_attr_call_times *)node->attr)->times, inner, out, arena);
+}
+
 /* Whether the carried tensors are equal. */
 static bool unchanged(const tc_tensor *a, const tc_tensor *b, size_t n)
 {
@@ -163,6 +218,9 @@ static bool eval_special(tc_graph *g, const tc_node *node, const tc_tensor *in, 
         return true;
     case TC_OP_call:
         *status = eval_call(g, node, in, out, arena);
+        return true;
+    case TC_OP_call_times:
+        *status = eval_repeat(g, node, in, out, arena);
         return true;
     case TC_OP_tflite_op:
         *status = ti_node_calls(node) ? eval_call(g, node, in, out, arena)

@@ -10,6 +10,7 @@
 #include "../target/cortexm_call.h"
 
 #include <math.h>
+#include <stdio.h>
 
 tc_region_border ti_border_of(const tc_region *region)
 {
@@ -75,12 +76,16 @@ void ti_report_text(const tc_compiled *c, tc_buf *out)
                   nodes + c->split.n_left, c->n_region, c->n_region == 1 ? "" : "s");
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
+        char times[40] = "";
+        if (c->region[i].times > 1)
+            snprintf(times, sizeof times, ", %" PRId64 " times", c->region[i].times);
         ti_buf_printf(out,
                       "  %-12s %4zu operators, %4zu of TOSA, %zu transpose%s, %" PRId64
-                      " bytes in, %" PRId64 " bytes out%s\n",
+                      " bytes in, %" PRId64 " bytes out%s%s\n",
                       c->region[i].name, c->split.nodes[i], b.n_tosa, b.n_transpose,
                       b.n_transpose == 1 ? "" : "s", b.bytes_in, b.bytes_out,
-                      c->region[i].own && !c->region[i].own->refused ? ", own back end" : "");
+                      c->region[i].own && !c->region[i].own->refused ? ", own back end" : "",
+                      times);
     }
     put_blocks(c, out);
     if (c->split.n_left)
@@ -215,7 +220,8 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         ti_json_open(&out, NULL, '{');
         tc_json_put(&out, TC_J("name", c->region[i].name), TC_J("operators", c->split.nodes[i]),
                     TC_J("tosa_operators", b.n_tosa), TC_J("transposes", b.n_transpose),
-                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out));
+                    TC_J("bytes_in", b.bytes_in), TC_J("bytes_out", b.bytes_out),
+                    TC_J_IF("times", (size_t)(c->region[i].times > 1 ? c->region[i].times : 0)));
         put_types(&out, "inputs", ctx, g, g->in, g->n_in);
         put_types(&out, "outputs", ctx, g, g->out, g->n_out);
         if (w && c->jobs)

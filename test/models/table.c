@@ -181,7 +181,7 @@ static const struct {
 /* What passes make of a model; a reader never does. */
 bool has_no_specimen(tc_op op)
 {
-    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_ethosu || op == TC_OP_tflite_op ||
+    return op == TC_OP_const || op == TC_OP_call || op == TC_OP_call_times || op == TC_OP_ethosu || op == TC_OP_tflite_op ||
            op == TC_OP_block_round; /* settings alone make it, where the target has block-scaled types */
 }
 
