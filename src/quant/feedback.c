@@ -517,12 +517,13 @@ bool ti_feedback_few(const tc_setting *weight)
     return ti_setting_few_codes(weight) && !weight->group;
 }
 
-/* Channels with scales of their own get new ones: the type of the codes, in memory of `to`. */
+/* Channels with scales of their own, found by search, get new ones: the type of the codes, in memory
+ * of `to`. */
 static void begin_scales(solving *v)
 {
     const tc_feedback *f = v->f;
     const tc_quant *old = f->codes.type->quant;
-    if (!ti_feedback_few(f->setting) || old->axis != 0)
+    if (!ti_feedback_few(f->setting) || f->setting->observer != TC_OBSERVER_mse || old->axis != 0)
         return;
     v->scale = tc_new_n(f->to, double, (size_t)old->count);
     memcpy(v->scale, old->scale, (size_t)old->count * sizeof *v->scale);

@@ -33,7 +33,7 @@ typedef struct tc_feedback {
 bool ti_feedback_few(const tc_setting *weight);
 
 /* New codes for every row: descended from the old ones to the least squared error over windows of
- * the samples, without their means.  Of few codes the type is new too. */
+ * the samples, without their means.  Few codes may have a type with other scales. */
 tc_tensor ti_feedback_codes(const tc_feedback *f);
 
 #endif
