@@ -360,7 +360,12 @@ tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                            const tc_domains *domains)
 {
     task *t = tc_new(&ctx->arena, task);
-    *t = (task){.ctx = ctx, .real = real, .typed = typed, .how = how, .samples = samples, .domains = domains};
+    *t = (task){.ctx = ctx,
+                .real = real,
+                .typed = typed,
+                .how = how,
+                .samples = samples,
+                .domains = domains};
     ti_replacement_init(ctx, &t->out);
     TC_TRY(ti_attempt_work(ctx, work, t));
     return t->out.done ? ti_replace_constants(ti_main(typed), &t->out) : TC_OK;

@@ -33,8 +33,8 @@ static tc_val bias_of(const tc_replaced *p)
 
 double ti_replace_bias_step(const tc_graph *typed, const tc_replaced *p, int64_t k)
 {
-    const tc_type *x = ti_type_of(typed, p->typed->in[0]), *old = ti_type_of(typed, p->typed->in[1]),
-                  *w = p->codes.data ? p->codes.type : old;
+    const tc_type *x = ti_type_of(typed, p->typed->in[0]),
+                  *old = ti_type_of(typed, p->typed->in[1]), *w = p->codes.data ? p->codes.type : old;
     tc_val b = bias_of(p);
     if (b && w == old) {
         const tc_quant *q = ti_type_of(typed, b)->quant;
@@ -51,7 +51,7 @@ static const tc_replaced *find(const tc_replacement *all, const tc_node *typed)
     return NULL;
 }
 
-/* The type of a bias: as it was, or one for each channel where there is none yet; with new steps. */
+/* The type of a bias, with new steps: as it was, or by channel where there is none yet. */
 static const tc_type *bias_type(tc_rewrite *rw, const tc_replaced *p, const tc_type *old)
 {
     bool wide = tc_dtypes[ti_type_of(rw->from, p->typed->in[0])->dtype].bits > 8;

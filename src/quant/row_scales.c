@@ -53,7 +53,8 @@ void ti_row_scales_descend(const tc_gram_rows *r, int sweeps, double least, tc_a
     tc_mark mark = ti_arena_mark(room);
     float *pull = ti_arena_raw(room, all), *want = ti_arena_raw(room, all),
           *wanted = ti_arena_raw(room, all);
-    double *lowest = tc_new_n(room, double, (size_t)r->n), *old = tc_new_n(room, double, (size_t)r->n);
+    double *lowest = tc_new_n(room, double, (size_t)r->n),
+           *old = tc_new_n(room, double, (size_t)r->n);
     tc_gram_rows tried = *r;
     tried.code = ti_arena_raw(room, all);
     memcpy(old, scale, (size_t)r->n * sizeof *old);
