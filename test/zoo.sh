@@ -26,7 +26,8 @@ try() { # FOLDER CALIB TEST LOGITS LABEL DECIBEL
 small() { try "small/$1" calib.npy test_x.npy logits.npy test_y.npy "$2"; }
 large() { try "$1" calib.npz test.npz test_logits.npy test_label.npy "$2"; }
 
-# More 16-bit values never give less; decibels are printed in tenths.  Known: convnext_atto's int8+16:4 gives 37.5 after 37.6.
+# More 16-bit values never give less; decibels are printed in tenths.  Known: convnext_atto's int8+16:4 gives 37.5 after 37.6, as its
+# rounding is judged on 16 samples (doc/decisions/020-four-bits-are-rounded-with-their-scales.md).
 ladder() { # FOLDER CALIB TEST
     local from=$zoo/$1 last=0 q db
     if [ ! -d "$from" ]; then

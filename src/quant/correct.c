@@ -9,7 +9,8 @@
  *
  * rounded to the grid of the bias, and the run continues with the new constants.  The means follow
  * from those of the layer's windows: mean(w x + b) = w mean(x) + b.  New codes of a row are kept
- * only if they lower its error on other samples than those they were found with.  Samples are those
+ * only if they lower its error on other samples than those they were found with; few codes are
+ * found with all samples: to test them would cost more than it tells.  Samples are those
  * with the least content hash, whatever their order; sums are taken in that order. */
 #include "correct.h"
 
@@ -103,16 +104,22 @@ static tc_tensor codes_of(const correction *c, const tc_layer *l)
 /* ---- weights ---- */
 
 /* Rows of new codes that do not pay are restored. */
-static void keep_good_rows(const tc_layer *l, tc_tensor old,
-                           const double *before, const double *after)
+static tc_status keep_good_rows(correction *c, const tc_layer *l, tc_tensor old)
 {
     int64_t k = l->shape.k;
-    for (int64_t i = 0; i < l->n; i++) {
+    double *before = tc_new_n(&c->ctx->scratch, double, (size_t)l->n),
+           *after = tc_new_n(&c->ctx->scratch, double, (size_t)l->n);
+    bool comparable;
+    TC_TRY(ti_abreast_try(&c->abreast, old, before, after, &comparable));
+    if (!comparable)
+        l->out->codes.data = NULL;
+    for (int64_t i = 0; i < l->n && comparable; i++) {
         if (after[i] < before[i])
             continue;
         for (int64_t j = i * k; j < (i + 1) * k; j++)
             ti_store_i64(l->out->codes, j, ti_load_i64(old, j));
     }
+    return TC_OK;
 }
 
 static tc_status round_weights(correction *c, const tc_layer *l)
@@ -121,11 +128,9 @@ static tc_status round_weights(correction *c, const tc_layer *l)
     tc_mark mark = ti_arena_mark(scratch);
     tc_tensor old = ti_tensor_of(c->typed, l->pair.typed->in[1]);
     size_t n = 0, *sample = tc_new_n(scratch, size_t, c->abreast.picked.n);
-    double *before = tc_new_n(scratch, double, (size_t)l->n),
-           *after = tc_new_n(scratch, double, (size_t)l->n);
-    bool comparable;
+    bool few = ti_feedback_few(&l->setting);
     for (size_t i = 0; i < c->abreast.picked.n; i++)
-        if (i % TC_TRY_EVERY)
+        if (few || i % TC_TRY_EVERY)
             sample[n++] = i;
     tc_feedback f = {.ctx = c->ctx,
                      .n_thread = c->abreast.n_part,
@@ -139,11 +144,8 @@ static tc_status round_weights(correction *c, const tc_layer *l)
                      .who = &c->abreast,
                      .to = &c->out->room};
     l->out->codes = ti_feedback_codes(&f);
-    TC_TRY(ti_abreast_try(&c->abreast, old, before, after, &comparable));
-    if (comparable)
-        keep_good_rows(l, old, before, after);
-    else
-        l->out->codes.data = NULL;
+    if (!few)
+        TC_TRY(keep_good_rows(c, l, old));
     ti_arena_rewind(scratch, mark);
     return TC_OK;
 }
@@ -220,7 +222,7 @@ static tc_status move(correction *c, const tc_layer *l)
         TC_TRY(ti_abreast_differences(&c->abreast, difference));
     }
     for (int64_t k = 0; k < l->n; k++) {
-        double steps = rint(difference[k] / ti_replace_bias_step(c->typed, l->pair.typed, k));
+        double steps = rint(difference[k] / ti_replace_bias_step(c->typed, l->out, k));
         l->out->move[k] =
             fabs(steps) < 0x1p30 ? (int64_t)steps : 0; /* NaN does not move anything */
     }
@@ -244,8 +246,7 @@ static tc_status run_both(correction *c)
         if (can_round(c, l) && !late)
             TC_TRY(round_weights(c, l));
         c->how->result->rounded -= l->rounds && late;
-        if (c->how->biases)
-            TC_TRY(move(c, l));
+        TC_TRY(move(c, l));
         ti_abreast_load(a, codes_of(c, l));
         a->passing = l;
         tc_tensor w = ti_tensor_of(a->graph[TC_REAL], l->pair.real->in[1]);
@@ -263,7 +264,8 @@ static tc_status run_both(correction *c)
  * that test the codes, and the descent. */
 static double rounding_work(const correction *c, const tc_layer *l)
 {
-    size_t n = c->abreast.picked.n, learned = n - (n + TC_TRY_EVERY - 1) / TC_TRY_EVERY;
+    size_t n = c->abreast.picked.n,
+           learned = ti_feedback_few(&l->setting) ? n : n - (n + TC_TRY_EVERY - 1) / TC_TRY_EVERY;
     double k = (double)l->shape.k, windows = (double)l->shape.each * (double)learned;
     return 2 * ((double)l->shape.groups * windows + (double)l->shape.rows) * k * k;
 }
@@ -358,7 +360,12 @@ tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                            const tc_domains *domains)
 {
     task *t = tc_new(&ctx->arena, task);
-    *t = (task){ctx, real, typed, how, samples, domains, {.biases = how->biases}};
+    *t = (task){.ctx = ctx,
+                .real = real,
+                .typed = typed,
+                .how = how,
+                .samples = samples,
+                .domains = domains};
     ti_replacement_init(ctx, &t->out);
     TC_TRY(ti_attempt_work(ctx, work, t));
     return t->out.done ? ti_replace_constants(ti_main(typed), &t->out) : TC_OK;

@@ -7,7 +7,8 @@
  *   min over q of  sum (w x - s q y)^2        x: real windows, y: typed ones, means taken off
  *
  * staying within a step of w / s.  So a row compensates the rounding of its other weights and the
- * systematic errors of its input; the bias corrects the means.
+ * systematic errors of its input; the bias corrects the means.  Where codes are few, s is one of a
+ * few near the old one, the one with the least error.
  *
  * The descent needs H = sum y y' and, of the real side, either C = sum x y' or, where rows are few
  * compared with their length, P = sum (w x) y' = w C: whichever takes less work.  Samples come in
@@ -22,7 +23,7 @@
 #include "../fast/outer.h"
 #include "../num/gemm.h"
 #include "../num/load.h"
-#include "gram_matrix.h"
+#include "row_scales.h"
 #include "sample_runner.h"
 
 enum {
@@ -52,6 +53,7 @@ typedef struct solving {
     float *panel[2]; /* of the cross sum's left side, and of the typed windows: by group */
     double *part;    /* by current sample and program: sums of windows */
     const tc_lattice *lattice;
+    double *scale; /* by row; NULL: all are kept */
     tc_tensor out;
 } solving;
 
@@ -294,8 +296,7 @@ static void add_ridge(const solving *v, sums of, int64_t group)
 {
     int64_t k = v->f->shape->k;
     const tc_setting *setting = v->f->setting;
-    bool few = ti_setting_few_codes(setting) && !setting->group;
-    double mean = 0, ridge = few                             ? RIDGE_FEW
+    double mean = 0, ridge = ti_feedback_few(setting)        ? RIDGE_FEW
                              : ti_setting_step(setting) > 1 ? RIDGE_COARSE
                                                             : RIDGE;
     for (int64_t i = 0; i < k; i++)
@@ -395,7 +396,10 @@ static void solve_some(const solving *v, sums of, int64_t first, int64_t n, tc_a
                       .reach = 1,
                       .slope = slope,
                       .room = own};
-    ti_gram_descend(&r, SWEEPS);
+    if (v->scale)
+        ti_row_scales_descend(&r, SWEEPS, f->setting->floor, room, v->scale + first);
+    else
+        ti_gram_descend(&r, SWEEPS);
     for (int64_t i = 0; i < n * k; i++)
         ti_store_i64(v->out, first * k + i, (int64_t)code[i]);
     ti_arena_rewind(room, mark);
@@ -508,6 +512,28 @@ static void solve_lanes(void *what, size_t block, tc_arena *room)
 
 /* ---- the whole ---- */
 
+bool ti_feedback_few(const tc_setting *weight)
+{
+    return ti_setting_few_codes(weight) && !weight->group;
+}
+
+/* Channels with scales of their own, found by search, get new ones: the type of the codes, in memory
+ * of `to`. */
+static void begin_scales(solving *v)
+{
+    const tc_feedback *f = v->f;
+    const tc_quant *old = f->codes.type->quant;
+    if (!ti_feedback_few(f->setting) || f->setting->observer != TC_OBSERVER_mse || old->axis != 0)
+        return;
+    v->scale = tc_new_n(f->to, double, (size_t)old->count);
+    memcpy(v->scale, old->scale, (size_t)old->count * sizeof *v->scale);
+    tc_quant *q = ti_arena_copy(f->to, old, sizeof *q);
+    tc_type *type = ti_arena_copy(f->to, f->codes.type, sizeof *type);
+    q->scale = v->scale;
+    type->quant = q;
+    v->out.type = type;
+}
+
 tc_tensor ti_feedback_codes(const tc_feedback *f)
 {
     tc_mark mark = ti_arena_mark(&f->ctx->scratch);
@@ -531,6 +557,7 @@ tc_tensor ti_feedback_codes(const tc_feedback *f)
         ti_lattice_round(&lattice, f->real, v.out);
     else
         memcpy(v.out.data, f->codes.data, tc_type_bytes(f->codes.type));
+    begin_scales(&v);
     ti_each(f->ctx, apart ? some : blocks, f->n_thread, apart ? solve_lanes : solve_rows, &v);
     ti_arena_rewind(&f->ctx->scratch, mark);
     return v.out;

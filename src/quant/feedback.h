@@ -29,8 +29,11 @@ typedef struct tc_feedback {
     tc_arena *to; /* where the codes go */
 } tc_feedback;
 
+/* Codes so few that a row's own scale is found with them, and that every sample is needed. */
+bool ti_feedback_few(const tc_setting *weight);
+
 /* New codes for every row: descended from the old ones to the least squared error over windows of
- * the samples, without their means. */
+ * the samples, without their means.  Few codes may have a type with other scales. */
 tc_tensor ti_feedback_codes(const tc_feedback *f);
 
 #endif

@@ -55,7 +55,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_correction how = {t->request->config, true, 0, 0, 0, result};
+    tc_correction how = {t->request->config, 0, 0, 0, result};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -65,7 +65,7 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     double work = config->thorough            ? INFINITY
                   : config->rounding_work > 0 ? config->rounding_work
                                               : ASKED;
-    tc_correction how = {config, true, LONGEST, work, t->request->until, result};
+    tc_correction how = {config, LONGEST, work, t->request->until, result};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 

@@ -521,7 +521,6 @@ typedef struct tc_corrected {
  * one's, over at most 32 of the samples; and rounds rows of weights again. */
 typedef struct tc_correction {
     const tc_config *config;
-    bool biases;
     int64_t longest; /* longer rows are not changed; 0: none is */
     double work;     /* multiplications that rounding may take */
     double until;    /* ti_seconds(): no product is rounded from then on; 0: no end */

@@ -90,8 +90,8 @@ static void add_new_codes(const tc_guide *g, const tc_layer *l)
         int64_t n = ti_min_i64(each, l->n - first);
         for (int64_t i = 0; i < n * k; i++) {
             int64_t at = first * k + i;
-            by[i] = (float)((double)(ti_load_i64(new, at) - ti_load_i64(old, at)) *
-                            weight_step(old.type, at / k));
+            by[i] = (float)((double)ti_load_i64(new, at) * weight_step(new.type, at / k) -
+                            (double)ti_load_i64(old, at) * weight_step(old.type, at / k));
         }
         ti_columns_multiply(&l->shape, g->room, x, order, (tc_some_rows){first, n, by}, s->seen,
                             s->order);
@@ -108,7 +108,7 @@ static void move_channels(const tc_guide *g, const tc_layer *l)
     float *by = ti_arena_raw(g->room, (size_t)l->n * sizeof *by);
     for (int64_t k = 0; k < l->n; k++)
         by[k] = (float)((double)l->out->move[k] *
-                        ti_replace_bias_step(g->all->typed, l->pair.typed, k));
+                        ti_replace_bias_step(g->all->typed, l->out, k));
     extents(s->seen.type, s->order, l->axis, &outer, &inner);
     ti_channel_move(s->seen.data, outer, l->n, inner, by);
     ti_arena_rewind(g->room, mark);

@@ -13,6 +13,7 @@
 #include "quant/gram_matrix.h"
 #include "quant/weight_grid.h"
 #include "quant/replace_weights.h"
+#include "quant/row_scales.h"
 #include "quant/sample_runner.h"
 #include "check.h"
 
@@ -66,6 +67,38 @@ static void test_descent(void)
     r.lo = -8;
     ti_gram_descend(&r, 4);
     CHECK(code[0] == 32 && code[1] == -28);
+}
+
+/* Of two rows the first lies on its grid, the second on one a quarter coarser, where its own cuts off
+ * an end. */
+static void test_row_scales(void)
+{
+    enum { N = 2, K = 3 };
+    const float want[N * K] = {3, -7, 1, 2.48f, -8.68f, 4.96f}, unit[K * K] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    float code[N * K], slope[N * K], room[(2 * N + 1) * K];
+    double scale[N] = {0.5, 0.25};
+    tc_ctx *ctx = tc_ctx_new();
+    tc_gram_rows r = {.n = N,
+                      .k = K,
+                      .want = want,
+                      .code = code,
+                      .lo = -7,
+                      .hi = 7,
+                      .h = unit,
+                      .c = unit,
+                      .reach = 1,
+                      .slope = slope,
+                      .room = room};
+    ti_row_scales_descend(&r, 4, 0, &ctx->arena, scale);
+    CHECK(scale[0] == 0.5 && code[0] == 3 && code[1] == -7 && code[2] == 1);
+    CHECK(scale[1] == (double)(float)(0.25 * 1.24) && code[3] == 2 && code[4] == -7 && code[5] == 4);
+    /* Both lie on a finer grid, which has too small a scale in the second row. */
+    const float small[N * K] = {0.76f, -0.76f, 1.52f, 0.76f, -0.76f, 1.52f};
+    scale[0] = 0.5, scale[1] = 0.25;
+    r.want = small;
+    ti_row_scales_descend(&r, 4, 0.2, &ctx->arena, scale);
+    CHECK(scale[0] == (double)(float)(0.5 * 0.76) && scale[1] > 0.2 && code[0] == 1 && code[2] == 2);
+    tc_ctx_free(ctx);
 }
 
 /* A group of 120 and 9 in steps of one channel: alike, the large number decides about the step;
@@ -174,7 +207,8 @@ static size_t unread_constants(tc_ctx *ctx, const tc_graph *g)
     return n;
 }
 
-/* New weights and biases stand in place of the old ones, which go, unless others read them. */
+/* New weights and biases stand in place of the old ones, which go, unless others read them; the last
+ * one's have twice the scale. */
 static void test_renewal(void)
 {
     static const char text[] =
@@ -201,7 +235,12 @@ static void test_renewal(void)
                                      .n = 2,
                                      .move = move,
                                      .codes = {ti_type_of(g, g->node[i]->in[1]), codes}};
-    tc_replacement all = {.of = of, .n = 2, .biases = true};
+    tc_quant coarse = *of[1].codes.type->quant;
+    tc_type type = *of[1].codes.type;
+    coarse.scale = (const double[]){0.5};
+    type.quant = &coarse;
+    of[1].codes.type = &type;
+    tc_replacement all = {.of = of, .n = 2};
     CHECK(ti_replace_constants(g, &all) == TC_OK && ti_verify(ctx, m) == TC_OK);
     CHECK(unread_constants(ctx, g) == 0);
     const tc_node *node[3];
@@ -210,10 +249,12 @@ static void test_renewal(void)
         if (g->node[i]->op == TC_OP_linear)
             node[n++] = g->node[i];
     static const int8_t first[] = {-1, 1, -1};
-    static const int32_t bias[] = {11, 10, 31};
+    static const int32_t bias[] = {11, 10, 16};
+    static const double scale[] = {0.25, 0.25, 0.5};
     for (size_t i = 0; i < 3; i++) {
         CHECK(*(const int8_t *)ti_tensor_of(g, node[i]->in[1]).data == first[i]);
         CHECK(*(const int32_t *)ti_tensor_of(g, node[i]->in[2]).data == bias[i]);
+        CHECK(ti_type_of(g, node[i]->in[1])->quant->scale[0] == scale[i]);
     }
     tc_ctx_free(ctx);
 }
@@ -332,6 +373,7 @@ int main(void)
 {
     test_learned();
     test_descent();
+    test_row_scales();
     test_importance();
     test_windows();
     test_some_rows();
