@@ -8,7 +8,6 @@ LIC_FILES_CHKSUM = "file://LICENSE;md5=3b83ef96387f14655fc854ddc3c6bd57"
 TOSAC_RELEASE ?= "file://"
 SRC_URI = "${TOSAC_RELEASE}tosac-${PV}-linux-${TARGET_ARCH}.tar.gz"
 
-UNPACKDIR ??= "${WORKDIR}"
 S = "${UNPACKDIR}/tosac-${PV}-linux-${TARGET_ARCH}"
 
 do_install() {
