@@ -42,7 +42,7 @@ typedef struct tc_setting {
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
     int64_t group;        /* weights: a step per group of n input channels; 0: none */
-    double step;          /* weights: the scales times this, with as many fewer codes; 0: 1 */
+    double step;          /* weights: scales so much coarser, with as many fewer codes; 0: 1 */
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
@@ -179,7 +179,7 @@ void ti_config_pack(tc_config *config);
 bool ti_config_few_codes(const tc_config *config);
 bool ti_config_needs_rounding(const tc_config *config);
 bool ti_setting_few_codes(const tc_setting *weight);
-/* What a channel's scale is times that of its largest magnitude. */
+/* What scales are, about, times those of the largest magnitudes (quant_weights.c). */
 static inline double ti_setting_step(const tc_setting *weight)
 {
     return weight->step > 1 ? weight->step : 1;
