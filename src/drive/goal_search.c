@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* goal_search.c -- see goal_search.h.
  *
- * Settings form a ladder: 4-bit weights in the layers that hold the most of them (where weights are
- * coded or packed: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
- * 16 bits for all.  Each rung is quantized and lowered as
- * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
- * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
- * Of the rungs that meet the goal the cheapest is taken, or the most accurate when only limits were
- * given.  Without limits few rungs have to be tried. */
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits for
+ * the values that make the most noise, 16 bits for all; where weights are coded or packed, coarser
+ * steps by layer in place of 4 bits, as coarse as the goal allows.  Each rung is quantized and
+ * lowered as the program would be; its accuracy is measured on calibration samples, its cycles and
+ * flash are those that the back end expects of its streams (price.h); elsewhere flash is what
+ * constants take.  Of the rungs that meet the goal the cheapest is taken, or the most accurate when
+ * only limits were given.  Without limits few rungs have to be tried. */
 #include "goal_search.h"
 
 #include <math.h>
@@ -20,8 +20,9 @@
 #include "model.h"
 #include "price.h"
 
-enum { MINUTES = 10, AIMS = 3 };
+enum { MINUTES = 10, AIMS = 3, LOSSES = 5 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
+static const double MOST_LOSS = 8, FINE = 0.1; /* dB that steps of weights may lose; as near as they are searched */
 
 /* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
  * largest layers first.  16 bits are given to the values where they pay, for so many percent more
@@ -31,38 +32,29 @@ typedef struct rung {
     int four;      /* percent */
     double cycles; /* percent; WITHIN: as many as the goal leaves */
     int64_t wide;
-    double loss; /* dB foreseen, for coarser steps of weights by layer: only where the stream of
-                    weights is coded, and instead of 4 bits there; WITHIN: what the limits need */
+    bool steps; /* of weights, coarser layer by layer: what the goal needs */
 } rung;
 
 enum { WITHIN = -1 };
 
 static const rung rungs[] = {
-    {"int8", "int8", 0, 0, 0, 0},
-    {"int8-0.1dB", "int8", 0, 0, 0, 0.1},
-    {"int8-0.3dB", "int8", 0, 0, 0, 0.3},
-    {"int8-0.6dB", "int8", 0, 0, 0, 0.6},
-    {"int8-1dB", "int8", 0, 0, 0, 1},
-    {"int8-1.5dB", "int8", 0, 0, 0, 1.5},
-    {"int8-2.5dB", "int8", 0, 0, 0, 2.5},
-    {"int8-4dB", "int8", 0, 0, 0, 4},
-    {"int8-6dB", "int8", 0, 0, 0, 6},
-    {"a8w4", "a8w4", 0, 0, 0, 0},
-    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, 0},
-    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, 0},
-    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, 0},
-    {"int8+16:2%", "int8", 0, 2, 2, 0},
-    {"int8+16:5%", "int8", 0, 5, 4, 0},
-    {"int8+16:10%", "int8", 0, 10, 8, 0},
-    {"int8+16:20%", "int8", 0, 20, 16, 0},
-    {"int8+16:40%", "int8", 0, 40, 32, 0},
-    {"int8+16:64", "int8+16:64", 0, 0, 0, 0},
-    {"a16w8", "a16w8", 0, 0, 0, 0},
-    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, 0},
-    {"int8+16, what fits", "int8", 0, WITHIN, 0, 0},
-    {"int8, steps that fit", "int8", 0, 0, 0, WITHIN},
+    {"int8", "int8", 0, 0, 0, false},
+    {"a8w4", "a8w4", 0, 0, 0, false},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, false},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, false},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, false},
+    {"int8+16:2%", "int8", 0, 2, 2, false},
+    {"int8+16:5%", "int8", 0, 5, 4, false},
+    {"int8+16:10%", "int8", 0, 10, 8, false},
+    {"int8+16:20%", "int8", 0, 20, 16, false},
+    {"int8+16:40%", "int8", 0, 40, 32, false},
+    {"int8+16:64", "int8+16:64", 0, 0, 0, false},
+    {"a16w8", "a16w8", 0, 0, 0, false},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, false},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0, false},
+    {"int8, steps that fit", "int8", 0, 0, 0, true},
 };
-enum { PLAIN = 0, FEWER = 1, WIDER = 13, WIDEST = 19, FITTING = 21, STEPPED = 22 }; /* among them */
+enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13, STEPPED = 14 }; /* among them */
 
 bool ti_goal_asks(const tc_goal *g)
 {
@@ -175,19 +167,24 @@ static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const 
                : try_settings(ctx, request, goal, config, labels, row);
 }
 
-static bool meets(const tc_goal *g, const tc_frontier_row *r)
+static bool asks_accuracy(const tc_goal *g) { return g->sqnr_db > 0 || g->drop > 0; }
+
+static bool is_accurate(const tc_goal *g, const tc_frontier_row *r)
 {
     double drop = g->labels ? r->drop : 100 * (1 - r->agreement);
-    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop) &&
-           (!(g->cycles > 0) || r->cycles <= g->cycles) &&
+    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop);
+}
+
+static bool meets(const tc_goal *g, const tc_frontier_row *r)
+{
+    return is_accurate(g, r) && (!(g->cycles > 0) || r->cycles <= g->cycles) &&
            (!(g->flash > 0) || r->flash <= g->flash);
 }
 
 /* Whether a is to be preferred to b, which meets the goal too. */
 static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier_row *b)
 {
-    bool accuracy_given = g->sqnr_db > 0 || g->drop > 0;
-    if (!accuracy_given)
+    if (!asks_accuracy(g))
         return a->sqnr_db > b->sqnr_db;
     if (a->cycles != b->cycles)
         return a->cycles < b->cycles;
@@ -223,15 +220,16 @@ typedef struct search {
     bool slower;    /* the latter takes cycles: for flash alone */
     tc_rates *rates; /* of such weights */
     double aim;      /* at so much of a limit: rounding changes bytes a little */
+    double loss;     /* dB foreseen that such weights may lose; 0: what the limits need */
     double end;     /* of the time */
 } search;
 
-/* Coarser steps of weights for what a rung may lose, or for what the goal leaves. */
-static void set_rate(const search *s, const rung *r, tc_rate *rate)
+/* Coarser steps of weights for what they may lose, or for what the goal leaves. */
+static void set_rate(const search *s, tc_rate *rate)
 {
     *rate = (tc_rate){.known = s->rates};
-    if (r->loss > 0)
-        rate->db = r->loss;
+    if (s->loss > 0)
+        rate->db = s->loss;
     else if (s->wanted.flash > 0)
         rate->bytes = s->aim * s->wanted.flash;
     else
@@ -243,7 +241,7 @@ static tc_status step(search *s, size_t which, bool *met)
 {
     size_t n = s->n;
     *met = false;
-    bool steps = rungs[which].loss != 0, four = which >= FEWER && which < WIDER && !steps;
+    bool steps = rungs[which].steps, four = which >= FEWER && which < WIDER;
     if ((n && ti_seconds() >= s->end) || (steps && !s->steps) || (four && s->steps))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
@@ -251,10 +249,12 @@ static tc_status step(search *s, size_t which, bool *met)
     double room = known ? 100 * (s->wanted.cycles / s->row[0].cycles - 1) : 0;
     if (rungs[which].cycles == WITHIN && !(room > 0))
         return TC_OK;
-    s->row[n] = (tc_frontier_row){.name = rungs[which].name};
+    s->row[n] = (tc_frontier_row){
+        .name = steps && s->loss > 0 ? ti_text_format(&s->ctx->arena, "int8-%.1fdB", s->loss)
+                                     : rungs[which].name};
     TC_TRY(settle(s->ctx, s->goal, &rungs[which], room, known, &s->config[n]));
     if (steps)
-        set_rate(s, &rungs[which], &s->config[n].rate);
+        set_rate(s, &s->config[n].rate);
     TC_TRY(try_rung(s->ctx, s->request, s->goal, &s->config[n], s->labels, &s->row[n]));
     if (steps) /* steps learn from all samples: what is measured on them is optimistic */
         s->row[n].sqnr_db = fmin(s->row[n].sqnr_db, ti_rates_foreseen(s->rates));
@@ -274,6 +274,33 @@ static bool may_be_best(const rung *r)
     return !r->four && r->cycles > 0 && 1 + r->cycles / 100 < BEST_CYCLES;
 }
 
+/* For accuracy: the coarsest steps that keep to it, between 0 and MOST_LOSS.  Where dB are asked
+ * for, the next loss is this one and what it leaves; otherwise twice as much, then by halves. */
+static tc_status try_losses(search *s)
+{
+    double least = 0, most = MOST_LOSS,
+           next = s->wanted.sqnr_db > 0 ? s->row[0].sqnr_db - s->wanted.sqnr_db : 1;
+    for (int i = 0; i < LOSSES && most - least > FINE && next >= FINE; i++) {
+        size_t n = s->n;
+        bool met;
+        s->loss = floor(fmin(next, MOST_LOSS) / FINE) * FINE;
+        TC_TRY(step(s, STEPPED, &met));
+        if (s->n == n) /* no time */
+            break;
+        const tc_frontier_row *last = &s->row[n];
+        bool enough = is_accurate(&s->wanted, last);
+        double left = last->sqnr_db - s->wanted.sqnr_db;
+        *(enough ? &least : &most) = s->loss;
+        if (enough && (s->loss >= MOST_LOSS || (s->wanted.sqnr_db > 0 && left < FINE)))
+            break;
+        next = s->wanted.sqnr_db > 0 ? s->loss + left : 2 * s->loss;
+        if (!(next > least + FINE / 2 && next < most - FINE / 2))
+            next = (least + most) / 2;
+    }
+    s->loss = 0;
+    return TC_OK;
+}
+
 static tc_status try_all(search *s)
 {
     bool met;
@@ -288,23 +315,27 @@ static tc_status try_all(search *s)
             break;
         s->aim /= over * 1.002;
     }
+    if (pays && asks_accuracy(&s->wanted) && is_accurate(&s->wanted, &s->row[0]))
+        return try_losses(s); /* nothing wider is cheaper */
     if (s->steps && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
         return TC_OK; /* wider values save no constants */
     TC_TRY(step(s, FITTING, &met));
-    for (size_t i = s->steps ? WIDER : FEWER; i < FITTING; i++)
+    for (size_t i = FEWER; i < FITTING; i++)
         if (!s->wanted.best || may_be_best(&rungs[i]))
             TC_TRY(step(s, i, &met));
     return TC_OK;
 }
 
-/* For accuracy alone: where int8 is enough, fewer bits are tried; where not, the least of the wider
+/* For accuracy alone: where int8 is enough, fewer bits or coarser steps are tried; where not, the least of the wider
  * rungs that is enough is found by bisection, since each is more accurate than those before. */
 static tc_status try_halves(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
-    bool also = true; /* each step loses more than the one before */
-    for (size_t i = FEWER; met && i < WIDER && (also || !s->steps) && !s->slower; i++)
+    if (met && s->steps && !s->slower)
+        return try_losses(s);
+    bool also;
+    for (size_t i = FEWER; met && i < WIDER; i++)
         TC_TRY(step(s, i, &also));
     for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
         size_t middle = lo + (hi - lo) / 2;
@@ -341,8 +372,8 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .goal = goal,
                 .wanted = *goal,
                 .labels = labels.of,
-                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS),
-                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS),
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS + LOSSES),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS + LOSSES),
                 .best = SIZE_MAX,
                 .rates = ti_rates_new(ctx),
                 .aim = 1,
