@@ -23,8 +23,11 @@ void ti_find_optimise(tc_advisor *a, const tc_advice_kind *kind)
 
 tc_status ti_change_optimise(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
-    (void)a;
     to->options.ethosu.optimise = p->word;
+    if (ti_text_eq(p->word, "Size") && a->data)
+        ti_config_for_size(&to->config);
+    else if (to->config.rate.may)
+        to->config.rate = (tc_rate){0};
     return TC_OK;
 }
 

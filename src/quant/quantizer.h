@@ -103,6 +103,7 @@ typedef struct tc_known_weights {
  * the fewest bytes for so many dB lost, or the least loss at so many bytes or cycles.  0: none. */
 typedef struct tc_rate {
     double db, bytes, cycles;
+    bool may;               /* where it can be known, else none */
     struct tc_rates *known; /* what was found of this program, or is to be kept there: losses are
                                foreseen, and measured by the caller; NULL: they are measured */
 } tc_rate;
@@ -175,6 +176,9 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
  * become codes of -15 .. 15, one scale for each channel; they compress to fewer bits there than the
  * multiples of groups, and are more accurate. */
 void ti_config_pack(tc_config *config);
+/* --optimise Size where weights are coded: those of 8 bits take coarser steps for at most 0.3 dB, if
+ * nothing else was said of them. */
+void ti_config_for_size(tc_config *c);
 /* Weights of few codes, or so many fewer by a step that joint rounding pays, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
 bool ti_config_needs_rounding(const tc_config *config);

@@ -182,12 +182,12 @@ void ti_rates_text(const tc_quant_gains *gains, tc_buf *out)
 {
     if (!gains->n_curve)
         return;
-    ti_buf_printf(out, "weights by layer, as foreseen:\n  dB lost       bytes      cycles\n");
+    ti_buf_printf(out, "weights by layer, as foreseen:\n  dB lost      dB       bytes      cycles\n");
     for (size_t i = 0; i < gains->n_curve; i++) {
         const tc_rate_point *p = &gains->curve[i];
-        ti_buf_printf(out, "  %7.2f  %10.0f  %10.0f\n",
-                      ti_sqnr_db(gains->curve_noise + p->noise, gains->curve_noise), p->bytes,
-                      p->cycles);
+        double noise = gains->curve_noise + p->noise;
+        ti_buf_printf(out, "  %7.2f  %6.2f  %10.0f  %10.0f\n", ti_sqnr_db(noise, gains->curve_noise),
+                      ti_sqnr_db(1, noise), p->bytes, p->cycles);
     }
 }
 
@@ -687,6 +687,11 @@ static tc_status work(void *what)
     return TC_OK;
 }
 
+bool ti_rates_can_be_known(const tc_quant_request *request)
+{
+    return request->cost.layers && request->samples.n >= TC_RATE_SAMPLES && !request->n_merge;
+}
+
 tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
                                 const tc_domains *domains, tc_rates *rates, tc_config *out)
 {
@@ -694,7 +699,7 @@ tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_req
         return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an Ethos-U, or "
                              "packs them, a Cortex-M: elsewhere coarser ones take as many bytes");
     rates->ladder = request->cost.packs ? &packed : &coded;
-    if (request->samples.n < TC_RATE_SAMPLES || request->n_merge)
+    if (!ti_rates_can_be_known(request))
         return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
                         TC_RATE_SAMPLES);
     survey *s = tc_new(&ctx->arena, survey);
