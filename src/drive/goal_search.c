@@ -5,8 +5,7 @@
  * the values that make the most noise, 16 bits for all; where weights are coded or packed, coarser
  * steps by layer in place of 4 bits, as coarse as the goal allows.  Each rung is quantized and
  * lowered as the program would be; its accuracy is measured on calibration samples, its cycles and
- * flash are those that the back end expects of its streams (price.h); elsewhere flash is what
- * constants take.  Of the rungs that meet the goal the cheapest is taken, or the most accurate when
+ * flash are those of the streams or of the C that are made; elsewhere flash is what constants take.  Of the rungs that meet the goal the cheapest is taken, or the most accurate when
  * only limits were given.  Without limits few rungs have to be tried. */
 #include "goal_search.h"
 
@@ -18,11 +17,12 @@
 #include "core_cost.h"
 #include "../data/labels.h"
 #include "model.h"
-#include "price.h"
+#include "own_backend.h"
 
-enum { MINUTES = 10, AIMS = 3, LOSSES = 5 };
+enum { MINUTES = 10, AIMS = 5, LOSSES = 5 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
-static const double MOST_LOSS = 8, FINE = 0.1; /* dB that steps of weights may lose; as near as they are searched */
+static const double MOST_LOSS = 12, FINE = 0.1; /* dB that steps of weights may lose, and how finely that is searched */
+static const double CLOSE = 0.98;      /* of a limit is near enough */
 
 /* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
  * largest layers first.  16 bits are given to the values where they pay, for so many percent more
@@ -79,18 +79,17 @@ static double constants_of(const tc_compiled *c)
     return bytes;
 }
 
-static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal,
-                                tc_frontier_row *row)
+/* Of the streams as they are made. */
+static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_frontier_row *row)
 {
-    tc_pricer *pricer;
-    TC_TRY(ti_pricer_for(ctx, &c->target, goal->ini, goal->system_config, goal->memory_mode,
-                         &pricer));
     row->cycles = row->flash = 0;
     for (size_t i = 0; i < c->n_region; i++) {
-        tc_codegen_price price;
-        ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &price);
-        row->cycles += price.cost.total.cycles;
-        row->flash += (double)price.constants;
+        tc_ethosu_job job = {.graph = ti_main(c->region[i].module)};
+        if (!ti_own_takes(&c->region[i]))
+            continue;
+        TC_TRY(ti_own_pack(ctx, c, c->region[i].own, &job));
+        row->cycles += job.cycles;
+        row->flash += (double)job.weights;
     }
     return TC_OK;
 }
@@ -131,10 +130,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
                               const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_compile_request own = *request;
-    tc_compiled c = {.asked.ethosu = {.ini = goal->ini,
-                                .system_config = goal->system_config,
-                                .memory_mode = goal->memory_mode,
-                                .unmade = true}};
+    tc_compiled c = {.asked.ethosu = *goal->ethosu};
     own.module = ti_module_clone(request->module);
     own.config = NULL;
     own.settings = config;
@@ -149,7 +145,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     if (c.target.machine->packing == TC_PACKED_C)
         return core_figures(ctx, &c, row);
     if (c.target.machine->packing == TC_PACKED_STREAM)
-        return stream_figures(ctx, &c, goal, row);
+        return stream_figures(ctx, &c, row);
     row->flash = constants_of(&c);
     return TC_OK;
 }
@@ -220,7 +216,7 @@ typedef struct search {
     bool slower;    /* the latter takes cycles: for flash alone */
     tc_rates *rates; /* of such weights */
     double aim;      /* at so much of a limit: rounding changes bytes a little */
-    double loss;     /* dB foreseen that such weights may lose; 0: what the limits need */
+    double loss;     /* dB foreseen that such weights may lose; 0: what the limit of bytes needs */
     double end;     /* of the time */
 } search;
 
@@ -230,10 +226,8 @@ static void set_rate(const search *s, tc_rate *rate)
     *rate = (tc_rate){.known = s->rates};
     if (s->loss > 0)
         rate->db = s->loss;
-    else if (s->wanted.flash > 0)
-        rate->bytes = s->aim * s->wanted.flash;
     else
-        rate->cycles = s->aim * s->wanted.cycles;
+        rate->bytes = s->aim * s->wanted.flash;
 }
 
 /* One more rung, unless time is over; *met: it meets the goal. */
@@ -274,12 +268,13 @@ static bool may_be_best(const rung *r)
     return !r->four && r->cycles > 0 && 1 + r->cycles / 100 < BEST_CYCLES;
 }
 
-/* For accuracy: the coarsest steps that keep to it, between 0 and MOST_LOSS.  Where dB are asked
- * for, the next loss is this one and what it leaves; otherwise twice as much, then by halves. */
-static tc_status try_losses(search *s)
+/* Steps by their loss, between 0 and MOST_LOSS.  For accuracy the coarsest that keep to it: where dB
+ * are asked for, the next loss is this one and what it leaves.  Quicker: the finest that take no more
+ * cycles.  Otherwise twice as much, then by halves. */
+static tc_status try_losses(search *s, bool quicker)
 {
-    double least = 0, most = MOST_LOSS,
-           next = s->wanted.sqnr_db > 0 ? s->row[0].sqnr_db - s->wanted.sqnr_db : 1;
+    bool db = !quicker && s->wanted.sqnr_db > 0;
+    double least = 0, most = MOST_LOSS, next = db ? s->row[0].sqnr_db - s->wanted.sqnr_db : 1;
     for (int i = 0; i < LOSSES && most - least > FINE && next >= FINE; i++) {
         size_t n = s->n;
         bool met;
@@ -288,12 +283,13 @@ static tc_status try_losses(search *s)
         if (s->n == n) /* no time */
             break;
         const tc_frontier_row *last = &s->row[n];
-        bool enough = is_accurate(&s->wanted, last);
         double left = last->sqnr_db - s->wanted.sqnr_db;
-        *(enough ? &least : &most) = s->loss;
-        if (enough && (s->loss >= MOST_LOSS || (s->wanted.sqnr_db > 0 && left < FINE)))
+        bool more = quicker ? last->cycles > s->wanted.cycles : is_accurate(&s->wanted, last);
+        *(more ? &least : &most) = s->loss;
+        if ((more && (s->loss >= MOST_LOSS || (db && left < FINE))) ||
+            (quicker && !more && last->cycles > CLOSE * s->wanted.cycles))
             break;
-        next = s->wanted.sqnr_db > 0 ? s->loss + left : 2 * s->loss;
+        next = db ? s->loss + left : 2 * s->loss;
         if (!(next > least + FINE / 2 && next < most - FINE / 2))
             next = (least + most) / 2;
     }
@@ -301,24 +297,45 @@ static tc_status try_losses(search *s)
     return TC_OK;
 }
 
+/* For a limit of bytes that int8 exceeds: layers are priced by themselves, and what is made of them
+ * takes a little more or less.  Aims are between one that keeps to the limit and one that does not. */
+static tc_status try_bytes(search *s)
+{
+    double low = 0, high = 0;
+    for (int i = 0; i < AIMS; i++) {
+        size_t n = s->n;
+        bool met;
+        TC_TRY(step(s, STEPPED, &met));
+        if (s->n == n) /* no time */
+            break;
+        double of = s->row[n].flash / s->wanted.flash;
+        *(of > 1 ? &high : &low) = s->aim;
+        if (!(of > 1) && (!(high > 0) || of > CLOSE))
+            break;
+        s->aim /= of * 1.002;
+        if (high > 0 && (s->aim <= low || s->aim >= high))
+            s->aim = (low + high) / 2;
+    }
+    return TC_OK;
+}
+
+static bool over(double limit, double figure) { return limit > 0 && figure > limit; }
+
 static tc_status try_all(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     bool pays = s->steps && !(s->slower && !(s->wanted.flash > 0));
-    for (int i = 0; i < AIMS && !met && !s->wanted.best && pays; i++) {
-        TC_TRY(step(s, STEPPED, &met));
-        const tc_frontier_row *last = &s->row[s->n - 1];
-        double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
-                                          : last->cycles / s->wanted.cycles;
-        if (!(over > 1)) /* it is another goal that is missed */
-            break;
-        s->aim /= over * 1.002;
-    }
+    if (pays && over(s->wanted.flash, s->row[0].flash))
+        TC_TRY(try_bytes(s));
+    if (pays && !s->slower && over(s->wanted.cycles, s->row[0].cycles))
+        TC_TRY(try_losses(s, true));
     if (pays && asks_accuracy(&s->wanted) && is_accurate(&s->wanted, &s->row[0]))
-        return try_losses(s); /* nothing wider is cheaper */
-    if (s->steps && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
-        return TC_OK; /* wider values save no constants */
+        return try_losses(s, false); /* nothing wider is cheaper */
+    if (s->steps && over(s->wanted.flash, s->row[0].flash))
+        return TC_OK; /* wider values save no constants, */
+    if (pays && over(s->wanted.cycles, s->row[0].cycles))
+        return TC_OK; /* nor cycles */
     TC_TRY(step(s, FITTING, &met));
     for (size_t i = FEWER; i < FITTING; i++)
         if (!s->wanted.best || may_be_best(&rungs[i]))
@@ -333,7 +350,7 @@ static tc_status try_halves(search *s)
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     if (met && s->steps && !s->slower)
-        return try_losses(s);
+        return try_losses(s, false);
     bool also;
     for (size_t i = FEWER; met && i < WIDER; i++)
         TC_TRY(step(s, i, &also));
@@ -372,8 +389,8 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .goal = goal,
                 .wanted = *goal,
                 .labels = labels.of,
-                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS + LOSSES),
-                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS + LOSSES),
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
                 .best = SIZE_MAX,
                 .rates = ti_rates_new(ctx),
                 .aim = 1,

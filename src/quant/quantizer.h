@@ -99,10 +99,10 @@ typedef struct tc_known_weights {
     size_t n;
 } tc_known_weights;
 
-/* What coarser steps of weights are chosen for, layer by layer (weight_rates.h); one of the three:
- * the fewest bytes for so many dB lost, or the least loss at so many bytes or cycles.  0: none. */
+/* What coarser steps of weights are chosen for, layer by layer (weight_rates.h); one of the two:
+ * the fewest bytes and cycles for so many dB lost, or the least loss at so many bytes.  0: none. */
 typedef struct tc_rate {
-    double db, bytes, cycles;
+    double db, bytes;
     bool may;               /* where it can be known, else none */
     struct tc_rates *known; /* what was found of this program, or is to be kept there: losses are
                                foreseen, and measured by the caller; NULL: they are measured */

@@ -95,15 +95,13 @@ static double more_at(const tc_rates *r, const layer *l, size_t k)
     return r->together * (noise_at(r, l, k) - noise_at(r, l, 0));
 }
 
-/* What is saved; BOTH: for a loss, where neither is limited, each as a part of the whole. */
-typedef enum saving { BYTES, CYCLES, BOTH } saving;
+/* What is saved; BOTH: where bytes are not limited, each as a part of the whole. */
+typedef enum saving { BYTES, BOTH } saving;
 
 static double price_at(const tc_rates *r, const layer *l, size_t k, saving of)
 {
     const tc_bytes_cycles *p = &l->price[k];
-    return of == BYTES    ? p->bytes
-           : of == CYCLES ? p->cycles
-                          : (p->bytes + p->cycles * r->all.bytes / r->all.cycles) / 2;
+    return of == BYTES ? p->bytes : (p->bytes + p->cycles * r->all.bytes / r->all.cycles) / 2;
 }
 
 /* What one price, of noise in what is saved, makes of all layers. */
@@ -151,18 +149,17 @@ static tc_rate_point settle_noise(const tc_rates *r, double more)
 }
 
 /* The finest steps that come down to a limit, or the coarsest there are. */
-static tc_rate_point settle_limit(const tc_rates *r, double limit, bool cycles)
+static tc_rate_point settle_limit(const tc_rates *r, double limit)
 {
     double lo = 0, hi = 1;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (lo + hi) / 2;
-        tc_rate_point p = settle(r, price_of_noise(r, middle), cycles ? CYCLES : BYTES);
-        if ((cycles ? p.cycles : p.bytes) > limit)
+        if (settle(r, price_of_noise(r, middle), BYTES).bytes > limit)
             lo = middle;
         else
             hi = middle;
     }
-    return settle(r, price_of_noise(r, hi), cycles ? CYCLES : BYTES);
+    return settle(r, price_of_noise(r, hi), BYTES);
 }
 
 size_t ti_rates_curve(const tc_rates *r, tc_rate_point *point, size_t n, double *noise)
@@ -611,7 +608,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
 
 /* The finest steps with which the program keeps to it: layers priced by themselves may come out
  * a little smaller than together. */
-static tc_status fit_limit(survey *s, double limit, bool cycles)
+static tc_status fit_limit(survey *s, double limit)
 {
     tc_rates *r = s->out;
     double aim = limit;
@@ -619,7 +616,7 @@ static tc_status fit_limit(survey *s, double limit, bool cycles)
         tc_attempt attempt;
         tc_module *typed;
         tc_bytes_cycles all, none;
-        r->more = settle_limit(r, aim, cycles).noise;
+        r->more = settle_limit(r, aim).noise;
         ti_attempt_begin(s->ctx, &attempt);
         tc_config config = stepped(s->ctx, r, s->request->config, STEPS);
         tc_status status = apply(s, &config, &typed);
@@ -627,7 +624,7 @@ static tc_status fit_limit(survey *s, double limit, bool cycles)
             status = s->request->cost.layers(s->request->cost.who, typed, NULL, 0, &none, &all);
         ti_attempt_end(s->ctx, &attempt);
         TC_TRY(status);
-        double over = (cycles ? all.cycles : all.bytes) - limit;
+        double over = all.bytes - limit;
         if (!(over > 0) || !isfinite(over))
             break;
         aim -= over + limit / 1000;
@@ -678,8 +675,8 @@ static tc_status work(void *what)
         TC_TRY(find_noise(s, &learned, &held));
         r->found = true;
     }
-    if (rate->bytes > 0 || rate->cycles > 0)
-        TC_TRY(fit_limit(s, rate->cycles > 0 ? rate->cycles : rate->bytes, rate->cycles > 0));
+    if (rate->bytes > 0)
+        TC_TRY(fit_limit(s, rate->bytes));
     else if (rate->known)
         r->more = settle_noise(r, r->noise * (times(rate->db) - 1)).noise;
     else
