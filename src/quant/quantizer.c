@@ -339,11 +339,10 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
     return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
 }
 
-/* Where the whole program has a price, and no layer gets a step of its own: its groups have one name. */
+/* Where the whole program has a price, and weights are not packed. */
 static bool may_group(const tc_quant_request *request)
 {
-    const tc_rate *rate = &request->config->rate;
-    return request->cost.layers && !request->cost.packs && !(rate->db > 0 || rate->bytes > 0);
+    return request->cost.layers && !request->cost.packs;
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
