@@ -5,8 +5,9 @@
  * the values that make the most noise, 16 bits for all; where weights are coded or packed, coarser
  * steps by layer in place of 4 bits, as coarse as the goal allows.  Each rung is quantized and
  * lowered as the program would be; its accuracy is measured on calibration samples, its cycles and
- * flash are those of the streams or of the C that are made; elsewhere flash is what constants take.  Of the rungs that meet the goal the cheapest is taken, or the most accurate when
- * only limits were given.  Without limits few rungs have to be tried. */
+ * flash are those of the streams or of the C that are made; elsewhere flash is what constants take.
+ * Of the rungs that meet the goal the cheapest is taken, or the most accurate when only limits were
+ * given.  Without limits few rungs have to be tried. */
 #include "goal_search.h"
 
 #include <math.h>
@@ -21,8 +22,9 @@
 
 enum { MINUTES = 10, AIMS = 5, LOSSES = 5 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
-static const double MOST_LOSS = 12, FINE = 0.1; /* dB that steps of weights may lose, and how finely that is searched */
-static const double CLOSE = 0.98;      /* of a limit is near enough */
+static const double MOST_LOSS = 12,    /* dB, of steps of weights, */
+    FINE = 0.1,                        /* found so far */
+    CLOSE = 0.98;                      /* of a limit is near enough */
 
 /* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
  * largest layers first.  16 bits are given to the values where they pay, for so many percent more
@@ -343,8 +345,9 @@ static tc_status try_all(search *s)
     return TC_OK;
 }
 
-/* For accuracy alone: where int8 is enough, fewer bits or coarser steps are tried; where not, the least of the wider
- * rungs that is enough is found by bisection, since each is more accurate than those before. */
+/* For accuracy alone: where int8 is enough, fewer bits or coarser steps are tried; where not, the
+ * least of the wider rungs that is enough is found by bisection, since each is more accurate than
+ * those before. */
 static tc_status try_halves(search *s)
 {
     bool met;

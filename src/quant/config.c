@@ -217,7 +217,8 @@ void ti_config_pack(tc_config *c)
 
 void ti_config_for_size(tc_config *c)
 {
-    if (c->global.weight.dtype == TC_i8 && !ti_config_needs_rounding(c) && !c->anchor && !(c->rate.db > 0))
+    if (c->global.weight.dtype == TC_i8 && !ti_config_needs_rounding(c) && !c->anchor &&
+        !(c->rate.db > 0))
         c->rate = (tc_rate){.db = 0.3, .may = true};
 }
 
