@@ -8,11 +8,11 @@
  *
  * D_l(probe) is measured: the real program runs with that layer's weights from the typed program with
  * the probe's step everywhere, rounded jointly as they would be in the end, a bias that keeps the
- * layer's means, and all else as it was.  Bytes and cycles of a layer at each step are the back end's own, of the
- * program lowered with that step everywhere; for a loss both count, each as a part of the whole.  With
- * one price of noise, every layer takes by itself the step with the least price in all; the prices
- * from 0 up are the curve.  A layer that many
- * outputs hear keeps fine steps, one with many weights takes coarse ones.
+ * layer's means, and all else as it was.  Bytes and cycles of a layer at each step are the back end's
+ * own, of the program lowered with that step everywhere; for a loss both count, each as a part of the
+ * whole.  With one price of noise, every layer takes by itself the step with the least price in all;
+ * the prices from 0 up are the curve.  A layer that many outputs hear keeps fine steps, one with many
+ * weights takes coarse ones.
  *
  * Where weights are packed instead of coded, a step is one bit less.
  *
@@ -264,7 +264,8 @@ static bool may_step(const survey *s, const tc_graph *typed, const tc_pair *p, t
 {
     const tc_graph *g = ti_main(s->real);
     const tc_type *w = ti_type_of(typed, p->typed->in[1]);
-    return ti_columns_of(g, p->real, s->request->samples.n, shape) && p->real->loc && p->real->loc->node && w->dtype == TC_i8 && w->quant->axis <= 0 &&
+    return ti_columns_of(g, p->real, s->request->samples.n, shape) && p->real->loc &&
+           p->real->loc->node && w->dtype == TC_i8 && w->quant->axis <= 0 &&
            ti_tensor_of(g, p->real->in[1]).data &&
            ti_type_of(g, p->real->in[1])->dtype == TC_f32 &&
            ti_config_weights_free(s->request->config, p->real->loc, g->val[p->real->out[0]]->name);
