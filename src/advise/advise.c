@@ -285,7 +285,7 @@ static size_t take_turns(const tc_advisor *a, size_t *turn)
 static tc_status try_one(tc_advisor *a, const tc_proposal *p, const tc_advice *advice,
                          const tc_advice_figures *quick, tc_advice_item *out, bool *made)
 {
-    bool full = p->kind->needs & TC_ADVICE_QUANT;
+    bool full = p->full || (p->kind->needs & TC_ADVICE_QUANT);
     tc_advice_figures then;
     TC_TRY(ti_advice_try(a, p, !full, &then, made));
     if (!*made)

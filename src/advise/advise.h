@@ -54,6 +54,7 @@ struct tc_proposal {
     size_t n_at;
     int64_t from, to;
     const char *word;
+    bool full;           /* a setting of the back end that weights are chosen by, too: tried in full */
 };
 
 struct tc_advisor {

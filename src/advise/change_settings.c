@@ -3,7 +3,7 @@
  * quantization. */
 #include "advise.h"
 #include "../proof/proof.h"
-
+#include "../quant/weight_rates.h"
 
 /* ---- the back end ---- */
 
@@ -18,13 +18,17 @@ void ti_find_optimise(tc_advisor *a, const tc_advice_kind *kind)
     tc_proposal *p = ti_propose(a, kind, NULL, 0, "a schedule for %s",
                                 ti_text_eq(goal_of(a), "Size") ? "little memory" : "speed");
     p->word = goal_of(a);
+    p->full = a->data;
     p->option = ti_text_format(&a->ctx->arena, "--optimise %s", p->word);
 }
 
 tc_status ti_change_optimise(tc_advisor *a, const tc_proposal *p, tc_altered *to)
 {
-    (void)a;
     to->options.ethosu.optimise = p->word;
+    if (ti_text_eq(p->word, "Size") && a->data)
+        ti_config_for_size(&to->config);
+    else if (to->config.rate.may)
+        to->config.rate = (tc_rate){0};
     return TC_OK;
 }
 
@@ -89,12 +93,29 @@ static bool is_plain(const tc_advisor *a)
     return !q->settings && (!q->config || ti_text_eq(q->config, "int8"));
 }
 
+static bool has_products(const tc_advisor *a)
+{
+    bool any = false;
+    for (size_t k = 0; k < a->g->n_node && !any; k++)
+        any = ti_channels_of(a->g, a->g->node[k]) > 0;
+    return any;
+}
+
+/* Where weights are coded steps by layer lose less, for the same bytes, than 4 bits. */
+static bool takes_steps(const tc_advisor *a)
+{
+    return a->target.machine->packing == TC_PACKED_STREAM && a->data && a->samples >= TC_RATE_SAMPLES;
+}
+
+void ti_find_rate(tc_advisor *a, const tc_advice_kind *kind)
+{
+    if (is_plain(a) && has_products(a) && takes_steps(a))
+        propose_preset(a, kind, "int8-1dB", "coarser weights, by what each layer's cost the outputs");
+}
+
 void ti_find_weights4(tc_advisor *a, const tc_advice_kind *kind)
 {
-    size_t products = 0;
-    for (size_t k = 0; k < a->g->n_node; k++)
-        products += ti_channels_of(a->g, a->g->node[k]) > 0;
-    if (is_plain(a) && products)
+    if (is_plain(a) && has_products(a) && !takes_steps(a))
         propose_preset(a, kind, "a8w4", "weights of 4 bits");
 }
 

@@ -52,9 +52,7 @@ static tc_status settle_goal(tc_ctx *ctx, const tc_compile_options *o, const tc_
                     .flash = o->goal.flash,
                     .seconds = o->goal.seconds,
                     .labels = ti_intern_text(ctx, o->goal.labels),
-                    .ini = e->ini,
-                    .system_config = e->system_config,
-                    .memory_mode = e->memory_mode};
+                    .ethosu = e};
     tc_target target;
     TC_TRY(ti_target_parse(ctx, r->target, &target));
     goal.best = r->config && ti_text_eq(r->config, "best") && r->data.calib &&

@@ -48,8 +48,8 @@ const char *cli_settings(const char *config, const cli_texts *real, const char *
      "Ethos-U: the system around it, [FILE:]CONFIG[,MODE] or MODE: clocks and memories, and what is in " \
      "which; FILE is a description of your own (doc/compile.md)"}, \
     {"--optimise", NULL, "WHAT", CLI_TEXT, CLI_ASKED(record, optimise), \
-     "Ethos-U: Performance or Size; with ,products on U55 and U65 products of two activations as " \
-     "convolutions, not tried on silicon"}
+     "Ethos-U: Performance or Size (the least SRAM, and weights as --rate 0.3dB); with ,products on U55 and U65 products " \
+     "of two activations as convolutions, not tried on silicon"}
 /* clang-format on */
 
 #define CLI_TARGETS_HELP "TOSA-1.0+INT, TOSA-1.0+FP, vgf, ethos-u85-256, cortex-m55, cpu, ..."

@@ -34,6 +34,14 @@ static const tc_machine *for_any_size(tc_ctx *ctx, const tc_machine *machine, in
     return plain;
 }
 
+/* One program, whose weights no other shares, and data that was not invented. */
+static bool is_for_size(const tc_compile_request *r, const tc_compiled *c)
+{
+    return ti_ethosu_for_size(&c->asked.ethosu) &&
+           c->target.machine->packing == TC_PACKED_STREAM && !r->settings && !r->method &&
+           !r->beside && r->data.calib && !ti_dataset_invented(r->data.calib);
+}
+
 static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compiled *out)
 {
     *out = (tc_compiled){.asked.ethosu = out->asked.ethosu};
@@ -59,6 +67,8 @@ static tc_status read_model(tc_ctx *ctx, const tc_compile_request *r, tc_compile
         out->quant.config = *r->settings;
     else
         TC_TRY(ti_config_read(ctx, r->config, &out->quant.config));
+    if (is_for_size(r, out))
+        ti_config_for_size(&out->quant.config);
     if (r->n_image)
         ti_images_fix_codes(ctx, g, r->image, r->n_image, &out->quant.config);
     if (out->target.machine->packing == TC_PACKED_STREAM)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* goal_search.c -- see goal_search.h.
  *
- * Settings form a ladder: 4-bit weights in the layers that hold the most of them (where weights are
- * coded or packed: coarser steps, layer by layer), 8 bits, 16 bits for the values that make the most noise,
- * 16 bits for all.  Each rung is quantized and lowered as
- * the program would be; its accuracy is measured on calibration samples, its cycles and flash are
- * those that the back end expects of its streams (price.h); elsewhere flash is what constants take.
+ * Settings form a ladder: 4-bit weights in the layers that hold the most of them, 8 bits, 16 bits for
+ * the values that make the most noise, 16 bits for all; where weights are coded or packed, coarser
+ * steps by layer in place of 4 bits, as coarse as the goal allows.  Each rung is quantized and
+ * lowered as the program would be; its accuracy is measured on calibration samples, its cycles and
+ * flash are those of the streams or of the C that are made; elsewhere flash is what constants take.
  * Of the rungs that meet the goal the cheapest is taken, or the most accurate when only limits were
  * given.  Without limits few rungs have to be tried. */
 #include "goal_search.h"
@@ -18,10 +18,13 @@
 #include "core_cost.h"
 #include "../data/labels.h"
 #include "model.h"
-#include "price.h"
+#include "own_backend.h"
 
-enum { MINUTES = 10, AIMS = 3 };
+enum { MINUTES = 10, AIMS = 5, LOSSES = 5 };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
+static const double MOST_LOSS = 12,    /* dB, of steps of weights, */
+    FINE = 0.1,                        /* found so far */
+    CLOSE = 0.98;                      /* of a limit is near enough */
 
 /* A rung: the preset, and the share of all weights (in percent) that has 4 bits instead of 8, the
  * largest layers first.  16 bits are given to the values where they pay, for so many percent more
@@ -31,38 +34,29 @@ typedef struct rung {
     int four;      /* percent */
     double cycles; /* percent; WITHIN: as many as the goal leaves */
     int64_t wide;
-    double loss; /* dB foreseen, for coarser steps of weights by layer: only where the stream of
-                    weights is coded, and instead of 4 bits there; WITHIN: what the limits need */
+    bool steps; /* of weights, coarser layer by layer: what the goal needs */
 } rung;
 
 enum { WITHIN = -1 };
 
 static const rung rungs[] = {
-    {"int8", "int8", 0, 0, 0, 0},
-    {"int8-0.1dB", "int8", 0, 0, 0, 0.1},
-    {"int8-0.3dB", "int8", 0, 0, 0, 0.3},
-    {"int8-0.6dB", "int8", 0, 0, 0, 0.6},
-    {"int8-1dB", "int8", 0, 0, 0, 1},
-    {"int8-1.5dB", "int8", 0, 0, 0, 1.5},
-    {"int8-2.5dB", "int8", 0, 0, 0, 2.5},
-    {"int8-4dB", "int8", 0, 0, 0, 4},
-    {"int8-6dB", "int8", 0, 0, 0, 6},
-    {"a8w4", "a8w4", 0, 0, 0, 0},
-    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, 0},
-    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, 0},
-    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, 0},
-    {"int8+16:2%", "int8", 0, 2, 2, 0},
-    {"int8+16:5%", "int8", 0, 5, 4, 0},
-    {"int8+16:10%", "int8", 0, 10, 8, 0},
-    {"int8+16:20%", "int8", 0, 20, 16, 0},
-    {"int8+16:40%", "int8", 0, 40, 32, 0},
-    {"int8+16:64", "int8+16:64", 0, 0, 0, 0},
-    {"a16w8", "a16w8", 0, 0, 0, 0},
-    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, 0},
-    {"int8+16, what fits", "int8", 0, WITHIN, 0, 0},
-    {"int8, steps that fit", "int8", 0, 0, 0, WITHIN},
+    {"int8", "int8", 0, 0, 0, false},
+    {"a8w4", "a8w4", 0, 0, 0, false},
+    {"a8, w4 in 95 %", "a8w4", 95, 0, 0, false},
+    {"a8, w4 in 80 %", "a8w4", 80, 0, 0, false},
+    {"a8, w4 in 50 %", "a8w4", 50, 0, 0, false},
+    {"int8+16:2%", "int8", 0, 2, 2, false},
+    {"int8+16:5%", "int8", 0, 5, 4, false},
+    {"int8+16:10%", "int8", 0, 10, 8, false},
+    {"int8+16:20%", "int8", 0, 20, 16, false},
+    {"int8+16:40%", "int8", 0, 40, 32, false},
+    {"int8+16:64", "int8+16:64", 0, 0, 0, false},
+    {"a16w8", "a16w8", 0, 0, 0, false},
+    {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, false},
+    {"int8+16, what fits", "int8", 0, WITHIN, 0, false},
+    {"int8, steps that fit", "int8", 0, 0, 0, true},
 };
-enum { PLAIN = 0, FEWER = 1, WIDER = 13, WIDEST = 19, FITTING = 21, STEPPED = 22 }; /* among them */
+enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13, STEPPED = 14 }; /* among them */
 
 bool ti_goal_asks(const tc_goal *g)
 {
@@ -87,18 +81,17 @@ static double constants_of(const tc_compiled *c)
     return bytes;
 }
 
-static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, const tc_goal *goal,
-                                tc_frontier_row *row)
+/* Of the streams as they are made. */
+static tc_status stream_figures(tc_ctx *ctx, const tc_compiled *c, tc_frontier_row *row)
 {
-    tc_pricer *pricer;
-    TC_TRY(ti_pricer_for(ctx, &c->target, goal->ini, goal->system_config, goal->memory_mode,
-                         &pricer));
     row->cycles = row->flash = 0;
     for (size_t i = 0; i < c->n_region; i++) {
-        tc_codegen_price price;
-        ti_codegen_price(ctx, &pricer->options, ti_main(c->region[i].module), &price);
-        row->cycles += (double)ti_max_i64(c->region[i].times, 1) * price.cost.total.cycles;
-        row->flash += (double)price.constants;
+        tc_ethosu_job job = {.graph = ti_main(c->region[i].module)};
+        if (!ti_own_takes(&c->region[i]))
+            continue;
+        TC_TRY(ti_own_pack(ctx, c, c->region[i].own, &job));
+        row->cycles += (double)ti_max_i64(c->region[i].times, 1) * job.cycles;
+        row->flash += (double)job.weights;
     }
     return TC_OK;
 }
@@ -139,10 +132,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
                               const tc_config *config, const int64_t *labels, tc_frontier_row *row)
 {
     tc_compile_request own = *request;
-    tc_compiled c = {.asked.ethosu = {.ini = goal->ini,
-                                .system_config = goal->system_config,
-                                .memory_mode = goal->memory_mode,
-                                .unmade = true}};
+    tc_compiled c = {.asked.ethosu = *goal->ethosu};
     own.module = ti_module_clone(request->module);
     own.config = NULL;
     own.settings = config;
@@ -157,7 +147,7 @@ static tc_status try_settings(tc_ctx *ctx, const tc_compile_request *request, co
     if (c.target.machine->packing == TC_PACKED_C)
         return core_figures(ctx, &c, row);
     if (c.target.machine->packing == TC_PACKED_STREAM)
-        return stream_figures(ctx, &c, goal, row);
+        return stream_figures(ctx, &c, row);
     row->flash = constants_of(&c);
     return TC_OK;
 }
@@ -175,19 +165,24 @@ static tc_status try_rung(tc_ctx *ctx, const tc_compile_request *request, const 
                : try_settings(ctx, request, goal, config, labels, row);
 }
 
-static bool meets(const tc_goal *g, const tc_frontier_row *r)
+static bool asks_accuracy(const tc_goal *g) { return g->sqnr_db > 0 || g->drop > 0; }
+
+static bool is_accurate(const tc_goal *g, const tc_frontier_row *r)
 {
     double drop = g->labels ? r->drop : 100 * (1 - r->agreement);
-    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop) &&
-           (!(g->cycles > 0) || r->cycles <= g->cycles) &&
+    return (!(g->sqnr_db > 0) || r->sqnr_db >= g->sqnr_db) && (!(g->drop > 0) || drop <= g->drop);
+}
+
+static bool meets(const tc_goal *g, const tc_frontier_row *r)
+{
+    return is_accurate(g, r) && (!(g->cycles > 0) || r->cycles <= g->cycles) &&
            (!(g->flash > 0) || r->flash <= g->flash);
 }
 
 /* Whether a is to be preferred to b, which meets the goal too. */
 static bool better(const tc_goal *g, const tc_frontier_row *a, const tc_frontier_row *b)
 {
-    bool accuracy_given = g->sqnr_db > 0 || g->drop > 0;
-    if (!accuracy_given)
+    if (!asks_accuracy(g))
         return a->sqnr_db > b->sqnr_db;
     if (a->cycles != b->cycles)
         return a->cycles < b->cycles;
@@ -223,19 +218,18 @@ typedef struct search {
     bool slower;    /* the latter takes cycles: for flash alone */
     tc_rates *rates; /* of such weights */
     double aim;      /* at so much of a limit: rounding changes bytes a little */
+    double loss;     /* dB foreseen that such weights may lose; 0: what the limit of bytes needs */
     double end;     /* of the time */
 } search;
 
-/* Coarser steps of weights for what a rung may lose, or for what the goal leaves. */
-static void set_rate(const search *s, const rung *r, tc_rate *rate)
+/* Coarser steps of weights for what they may lose, or for what the goal leaves. */
+static void set_rate(const search *s, tc_rate *rate)
 {
     *rate = (tc_rate){.known = s->rates};
-    if (r->loss > 0)
-        rate->db = r->loss;
-    else if (s->wanted.flash > 0)
-        rate->bytes = s->aim * s->wanted.flash;
+    if (s->loss > 0)
+        rate->db = s->loss;
     else
-        rate->cycles = s->aim * s->wanted.cycles;
+        rate->bytes = s->aim * s->wanted.flash;
 }
 
 /* One more rung, unless time is over; *met: it meets the goal. */
@@ -243,7 +237,7 @@ static tc_status step(search *s, size_t which, bool *met)
 {
     size_t n = s->n;
     *met = false;
-    bool steps = rungs[which].loss != 0, four = which >= FEWER && which < WIDER && !steps;
+    bool steps = rungs[which].steps, four = which >= FEWER && which < WIDER;
     if ((n && ti_seconds() >= s->end) || (steps && !s->steps) || (four && s->steps))
         return TC_OK;
     TC_TRY(ti_tell_progress(s->ctx, "settings", n, TC_COUNT(rungs)));
@@ -251,10 +245,12 @@ static tc_status step(search *s, size_t which, bool *met)
     double room = known ? 100 * (s->wanted.cycles / s->row[0].cycles - 1) : 0;
     if (rungs[which].cycles == WITHIN && !(room > 0))
         return TC_OK;
-    s->row[n] = (tc_frontier_row){.name = rungs[which].name};
+    s->row[n] = (tc_frontier_row){
+        .name = steps && s->loss > 0 ? ti_text_format(&s->ctx->arena, "int8-%.1fdB", s->loss)
+                                     : rungs[which].name};
     TC_TRY(settle(s->ctx, s->goal, &rungs[which], room, known, &s->config[n]));
     if (steps)
-        set_rate(s, &rungs[which], &s->config[n].rate);
+        set_rate(s, &s->config[n].rate);
     TC_TRY(try_rung(s->ctx, s->request, s->goal, &s->config[n], s->labels, &s->row[n]));
     if (steps) /* steps learn from all samples: what is measured on them is optimistic */
         s->row[n].sqnr_db = fmin(s->row[n].sqnr_db, ti_rates_foreseen(s->rates));
@@ -274,37 +270,92 @@ static bool may_be_best(const rung *r)
     return !r->four && r->cycles > 0 && 1 + r->cycles / 100 < BEST_CYCLES;
 }
 
+/* Steps by their loss, between 0 and MOST_LOSS.  For accuracy the coarsest that keep to it: where dB
+ * are asked for, the next loss is this one and what it leaves.  Quicker: the finest that take no more
+ * cycles.  Otherwise twice as much, then by halves. */
+static tc_status try_losses(search *s, bool quicker)
+{
+    bool db = !quicker && s->wanted.sqnr_db > 0;
+    double least = 0, most = MOST_LOSS, next = db ? s->row[0].sqnr_db - s->wanted.sqnr_db : 1;
+    for (int i = 0; i < LOSSES && most - least > FINE && next >= FINE; i++) {
+        size_t n = s->n;
+        bool met;
+        s->loss = floor(fmin(next, MOST_LOSS) / FINE) * FINE;
+        TC_TRY(step(s, STEPPED, &met));
+        if (s->n == n) /* no time */
+            break;
+        const tc_frontier_row *last = &s->row[n];
+        double left = last->sqnr_db - s->wanted.sqnr_db;
+        bool more = quicker ? last->cycles > s->wanted.cycles : is_accurate(&s->wanted, last);
+        *(more ? &least : &most) = s->loss;
+        if ((more && (s->loss >= MOST_LOSS || (db && left < FINE))) ||
+            (quicker && !more && last->cycles > CLOSE * s->wanted.cycles))
+            break;
+        next = db ? s->loss + left : 2 * s->loss;
+        if (!(next > least + FINE / 2 && next < most - FINE / 2))
+            next = (least + most) / 2;
+    }
+    s->loss = 0;
+    return TC_OK;
+}
+
+/* For a limit of bytes that int8 exceeds: layers are priced by themselves, and what is made of them
+ * takes a little more or less.  Aims are between one that keeps to the limit and one that does not. */
+static tc_status try_bytes(search *s)
+{
+    double low = 0, high = 0;
+    for (int i = 0; i < AIMS; i++) {
+        size_t n = s->n;
+        bool met;
+        TC_TRY(step(s, STEPPED, &met));
+        if (s->n == n) /* no time */
+            break;
+        double of = s->row[n].flash / s->wanted.flash;
+        *(of > 1 ? &high : &low) = s->aim;
+        if (!(of > 1) && (!(high > 0) || of > CLOSE))
+            break;
+        s->aim /= of * 1.002;
+        if (high > 0 && (s->aim <= low || s->aim >= high))
+            s->aim = (low + high) / 2;
+    }
+    return TC_OK;
+}
+
+static bool over(double limit, double figure) { return limit > 0 && figure > limit; }
+
 static tc_status try_all(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     bool pays = s->steps && !(s->slower && !(s->wanted.flash > 0));
-    for (int i = 0; i < AIMS && !met && !s->wanted.best && pays; i++) {
-        TC_TRY(step(s, STEPPED, &met));
-        const tc_frontier_row *last = &s->row[s->n - 1];
-        double over = s->wanted.flash > 0 ? last->flash / s->wanted.flash
-                                          : last->cycles / s->wanted.cycles;
-        if (!(over > 1)) /* it is another goal that is missed */
-            break;
-        s->aim /= over * 1.002;
-    }
-    if (s->steps && s->wanted.flash > 0 && s->row[0].flash > s->wanted.flash)
-        return TC_OK; /* wider values save no constants */
+    if (pays && over(s->wanted.flash, s->row[0].flash))
+        TC_TRY(try_bytes(s));
+    if (pays && !s->slower && over(s->wanted.cycles, s->row[0].cycles))
+        TC_TRY(try_losses(s, true));
+    if (pays && asks_accuracy(&s->wanted) && is_accurate(&s->wanted, &s->row[0]))
+        return try_losses(s, false); /* nothing wider is cheaper */
+    if (s->steps && over(s->wanted.flash, s->row[0].flash))
+        return TC_OK; /* wider values save no constants, */
+    if (pays && over(s->wanted.cycles, s->row[0].cycles))
+        return TC_OK; /* nor cycles */
     TC_TRY(step(s, FITTING, &met));
-    for (size_t i = s->steps ? WIDER : FEWER; i < FITTING; i++)
+    for (size_t i = FEWER; i < FITTING; i++)
         if (!s->wanted.best || may_be_best(&rungs[i]))
             TC_TRY(step(s, i, &met));
     return TC_OK;
 }
 
-/* For accuracy alone: where int8 is enough, fewer bits are tried; where not, the least of the wider
- * rungs that is enough is found by bisection, since each is more accurate than those before. */
+/* For accuracy alone: where int8 is enough, fewer bits or coarser steps are tried; where not, the
+ * least of the wider rungs that is enough is found by bisection, since each is more accurate than
+ * those before. */
 static tc_status try_halves(search *s)
 {
     bool met;
     TC_TRY(step(s, PLAIN, &met));
-    bool also = true; /* each step loses more than the one before */
-    for (size_t i = FEWER; met && i < WIDER && (also || !s->steps) && !s->slower; i++)
+    if (met && s->steps && !s->slower)
+        return try_losses(s, false);
+    bool also;
+    for (size_t i = FEWER; met && i < WIDER; i++)
         TC_TRY(step(s, i, &also));
     for (size_t lo = WIDER, hi = WIDEST + 1; !met && lo < hi;) {
         size_t middle = lo + (hi - lo) / 2;
@@ -341,8 +392,8 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .goal = goal,
                 .wanted = *goal,
                 .labels = labels.of,
-                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS),
-                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS),
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
                 .best = SIZE_MAX,
                 .rates = ti_rates_new(ctx),
                 .aim = 1,

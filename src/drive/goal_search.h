@@ -12,7 +12,7 @@ typedef struct tc_goal {
     bool best;             /* the most accurate within a tenth more cycles than int8 */
     double seconds;        /* that the search may take */
     const char *labels;    /* of the calibration samples, as tc_evaluate takes them; or NULL */
-    const char *ini, *system_config, *memory_mode;
+    const tc_ethosu_options *ethosu; /* as the program is made in the end */
 } tc_goal;
 
 bool ti_goal_asks(const tc_goal *goal);

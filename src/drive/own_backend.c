@@ -22,7 +22,7 @@ static tc_status find_options(tc_ctx *ctx, const tc_compiled *c, tc_codegen_opti
     if (!pricer)
         TC_TRY(ti_pricer_for(ctx, &c->target, o->ini, o->system_config, o->memory_mode, &pricer));
     *out = pricer->options;
-    out->size = o->optimise && ti_text_eq(o->optimise, "Size");
+    out->size = ti_ethosu_for_size(o);
     out->products = o->products;
     out->marks = o->marks;
     out->max_scratch = o->max_scratch;
@@ -186,7 +186,6 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
                          unsigned *untiled)
 {
     way_trial way[WAYS] = {{ctx, c, region, 0, 0, INFINITY, INFINITY}};
-    const char *goal = c->asked.ethosu.optimise;
     *untiled = 0;
     if (c->target.machine->packing != TC_PACKED_STREAM || c->asked.ethosu.unmade)
         return TC_OK;
@@ -202,7 +201,7 @@ tc_status ti_own_untiled(tc_ctx *ctx, const tc_compiled *c, const tc_region *reg
         way[i].cycles = way[i].bytes = INFINITY;
         TC_TRY(ti_attempt_work(ctx, try_way, &way[i]));
     }
-    size_t best = best_way(way, goal && ti_text_eq(goal, "Size")), whole = WAYS - 1;
+    size_t best = best_way(way, ti_ethosu_for_size(&c->asked.ethosu)), whole = WAYS - 1;
     if (left_by(c, region) && way[whole].cycles <= fair_cycles * way[best].cycles)
         best = whole;
     *untiled = ways[best];

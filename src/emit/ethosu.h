@@ -20,6 +20,11 @@ typedef struct tc_ethosu_options {
     bool unmade;          /* only estimates are made of it */
 } tc_ethosu_options;
 
+static inline bool ti_ethosu_for_size(const tc_ethosu_options *o)
+{
+    return o->optimise && ti_text_eq(o->optimise, "Size");
+}
+
 /* One region: in, its graph (for the signature) and its TOSA file; out, what the runtime loads and
  * its expected cost. */
 typedef struct tc_ethosu_job {

@@ -215,6 +215,13 @@ void ti_config_pack(tc_config *c)
     c->group_free = c->head8 = false;
 }
 
+void ti_config_for_size(tc_config *c)
+{
+    if (c->global.weight.dtype == TC_i8 && !ti_config_needs_rounding(c) && !c->anchor &&
+        !(c->rate.db > 0))
+        c->rate = (tc_rate){.db = 0.3, .may = true};
+}
+
 bool ti_setting_few_codes(const tc_setting *weight)
 {
     return weight->dtype == TC_i4 || (weight->dtype == TC_i8 && weight->qmax <= FEW_CODES);

@@ -102,6 +102,28 @@ static void magnitudes(tc_tensor w, int axis, int64_t n, float *out)
     }
 }
 
+/* The mean of those that are not 0. */
+static float usual_magnitude(const float *most, int64_t n)
+{
+    double sum = 0;
+    int64_t some = 0;
+    for (int64_t c = 0; c < n; c++) {
+        sum += (double)most[c];
+        some += most[c] > 0;
+    }
+    return some ? (float)(sum / (double)some) : 0;
+}
+
+/* A channel's scale, from its largest magnitude m and the layer's usual one.  Coarse codes of all
+ * channels are one coded stream, which costs what its mean square does, and noise grows with the
+ * square of scales: least of both lies half way, by logarithm, between scales for each channel and
+ * one for all. */
+static float channel_scale(const tc_setting *s, float m, float usual)
+{
+    float top = (float)ti_lattice_top(s), step = (float)ti_setting_step(s);
+    return step > 1 ? fmaxf(step * sqrtf(m * usual), m) / top : m / top;
+}
+
 /* The least weight scale with which element i of the bias fits the accumulator, with a bit to
    spare.
  */
@@ -130,7 +152,7 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
     const tc_setting *s = &a->flow.scheme[node->out[0]].weight;
     int axis = s->per_channel ? ti_role_channel_axis(node, w.type) : -1, b = ti_role_bias(node);
     int64_t n = axis >= 0 ? w.type->dim[axis] : 1;
-    float *most = tc_new_n(&ctx->scratch, float, (size_t)n), usual = 0;
+    float *most = tc_new_n(&ctx->scratch, float, (size_t)n), widest = 0;
     double *scale = tc_new_n(&ctx->scratch, double, (size_t)n);
     int64_t *zero = tc_new_n(&ctx->scratch, int64_t, (size_t)n);
     tc_tensor bias = {NULL, NULL};
@@ -138,15 +160,15 @@ static tc_status weight_type(tc_apply *a, const tc_node *node, tc_val v, const t
         TC_TRY(evaluate(a, node->in[b], &bias));
     magnitudes(w, axis, n, most);
     for (int64_t c = 0; c < n; c++)
-        usual = fmaxf(usual, most[c]);
+        widest = fmaxf(widest, most[c]);
     bool search = s->observer == TC_OBSERVER_mse && !s->group;
     if (search)
         ti_weights_search(ctx, w, axis, n, s->qmax, most);
     ti_mapped_forget(ctx, w.data, tc_type_bytes(w.type));
+    float usual = usual_magnitude(most, n);
     for (int64_t c = 0; c < n; c++) { /* a channel of zeros may have any scale */
-        float m = most[c] > 0 ? most[c] : usual > 0 ? usual : 1;
-        scale[c] = fmax((double)(m / (float)ti_lattice_top(s) * (float)ti_setting_step(s)),
-                        (double)(float)s->floor);
+        float m = most[c] > 0 ? most[c] : widest > 0 ? widest : 1;
+        scale[c] = fmax((double)channel_scale(s, m, usual), (double)(float)s->floor);
         for (int64_t k = c; bias.data && k < tc_type_count(bias.type); k += n)
             scale[c] = (double)(float)fmax(scale[c], bias_needs(a, x, bias, k));
     }

@@ -413,11 +413,10 @@ static tc_status prepare_turned(tc_ctx *ctx, const tc_quant_request *request, at
     return take_closer(ctx, request, a, &turned, TURNED, gain, TC_GAIN);
 }
 
-/* Where the whole program has a price, and no layer gets a step of its own: its groups have one name. */
+/* Where the whole program has a price, and weights are not packed. */
 static bool may_group(const tc_quant_request *request)
 {
-    const tc_rate *rate = &request->config->rate;
-    return request->cost.layers && !request->cost.packs && !(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0);
+    return request->cost.layers && !request->cost.packs;
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
@@ -543,7 +542,8 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
 static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
     const tc_rate *rate = &request->config->rate;
-    if (!(rate->db > 0 || rate->bytes > 0 || rate->cycles > 0))
+    if (!(rate->db > 0 || rate->bytes > 0) ||
+        (rate->may && !ti_rates_can_be_known(request)))
         return TC_OK;
     tc_config *own = tc_new(&ctx->arena, tc_config);
     tc_module *typed = ti_module_copy(a->real);

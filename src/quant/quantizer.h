@@ -42,7 +42,7 @@ typedef struct tc_setting {
     bool symmetric;       /* zero is 0 */
     bool per_channel;     /* weights: a scale for each output channel */
     int64_t group;        /* weights: a step per group of n input channels; 0: none */
-    double step;          /* weights: the scales times this, with as many fewer codes; 0: 1 */
+    double step;          /* weights: scales so much coarser, with as many fewer codes; 0: 1 */
     tc_observer observer;
     double percentile;    /* percentile: of each end, such as 99.99 */
     double floor;         /* the least scale */
@@ -99,10 +99,11 @@ typedef struct tc_known_weights {
     size_t n;
 } tc_known_weights;
 
-/* What coarser steps of weights are chosen for, layer by layer (weight_rates.h); one of the three:
- * the fewest bytes for so many dB lost, or the least loss at so many bytes or cycles.  0: none. */
+/* What coarser steps of weights are chosen for, layer by layer (weight_rates.h); one of the two:
+ * the fewest bytes and cycles for so many dB lost, or the least loss at so many bytes.  0: none. */
 typedef struct tc_rate {
-    double db, bytes, cycles;
+    double db, bytes;
+    bool may;               /* where it can be known, else none */
     struct tc_rates *known; /* what was found of this program, or is to be kept there: losses are
                                foreseen, and measured by the caller; NULL: they are measured */
 } tc_rate;
@@ -180,11 +181,14 @@ void ti_config_own_entries(tc_ctx *ctx, tc_config *config);
  * become codes of -15 .. 15, one scale for each channel; they compress to fewer bits there than the
  * multiples of groups, and are more accurate. */
 void ti_config_pack(tc_config *config);
+/* --optimise Size where weights are coded: those of 8 bits take coarser steps for at most 0.3 dB, if
+ * nothing else was said of them. */
+void ti_config_for_size(tc_config *c);
 /* Weights of few codes, or so many fewer by a step that joint rounding pays, whatever the work. */
 bool ti_config_few_codes(const tc_config *config);
 bool ti_config_needs_rounding(const tc_config *config);
 bool ti_setting_few_codes(const tc_setting *weight);
-/* What a channel's scale is times that of its largest magnitude. */
+/* What scales are, about, times those of the largest magnitudes (quant_weights.c). */
 static inline double ti_setting_step(const tc_setting *weight)
 {
     return weight->step > 1 ? weight->step : 1;

@@ -6,12 +6,13 @@
  *   noise(steps) = noise(all 1) + sum over layers of D_l(s) - D_l(1)
  *   D_l(s)       = D_l(probe) e_l(s) / e_l(probe)          e_l: squared error of the nearest codes
  *
- * D_l(probe) is measured: the real program runs with that layer's weights and bias from the typed
- * program with the probe's step everywhere, rounded jointly and corrected as they would be in the end,
- * and all else as it was.  Bytes and cycles of a layer at each step are the back end's own, of the
- * program lowered with that step everywhere.  With one price of noise, every layer takes by itself
- * the step with the least price in all; the prices from 0 up are the curve.  A layer that many
- * outputs hear keeps fine steps, one with many weights takes coarse ones.
+ * D_l(probe) is measured: the real program runs with that layer's weights from the typed program with
+ * the probe's step everywhere, rounded jointly as they would be in the end, a bias that keeps the
+ * layer's means, and all else as it was.  Bytes and cycles of a layer at each step are the back end's
+ * own, of the program lowered with that step everywhere; for a loss both count, each as a part of the
+ * whole.  With one price of noise, every layer takes by itself the step with the least price in all;
+ * the prices from 0 up are the curve.  A layer that many outputs hear keeps fine steps, one with many
+ * weights takes coarse ones.
  *
  * Where weights are packed instead of coded, a step is one bit less.
  *
@@ -28,6 +29,7 @@
 #include "../ir/build.h"
 #include "../num/load.h"
 #include "error_share.h"
+#include "layer_inputs.h"
 #include "layer_pairs.h"
 #include "measure.h"
 #include "sample_runner.h"
@@ -93,8 +95,17 @@ static double more_at(const tc_rates *r, const layer *l, size_t k)
     return r->together * (noise_at(r, l, k) - noise_at(r, l, 0));
 }
 
-/* What one price, of noise in bytes or cycles, makes of all layers. */
-static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
+/* What is saved; BOTH: where bytes are not limited, each as a part of the whole. */
+typedef enum saving { BYTES, BOTH } saving;
+
+static double price_at(const tc_rates *r, const layer *l, size_t k, saving of)
+{
+    const tc_bytes_cycles *p = &l->price[k];
+    return of == BYTES ? p->bytes : (p->bytes + p->cycles * r->all.bytes / r->all.cycles) / 2;
+}
+
+/* What one price, of noise in what is saved, makes of all layers. */
+static tc_rate_point settle(const tc_rates *r, double of_noise, saving of)
 {
     tc_rate_point at = {r->all.bytes, r->all.cycles, 0};
     for (size_t i = 0; i < r->n; i++) {
@@ -102,8 +113,7 @@ static tc_rate_point settle(const tc_rates *r, double of_noise, bool cycles)
         double least = INFINITY;
         l->step = 0;
         for (size_t k = 0; k < r->ladder->n; k++) {
-            double price = cycles ? l->price[k].cycles : l->price[k].bytes;
-            price += of_noise * more_at(r, l, k);
+            double price = price_at(r, l, k, of) + of_noise * more_at(r, l, k);
             if (price < least) {
                 least = price;
                 l->step = k;
@@ -126,30 +136,30 @@ static double price_of_noise(const tc_rates *r, double at)
 /* The coarsest steps whose noise is at most this much more. */
 static tc_rate_point settle_noise(const tc_rates *r, double more)
 {
+    saving of = r->ladder == &coded ? BOTH : BYTES; /* what is packed takes cycles */
     double lo = 0, hi = 1;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (lo + hi) / 2;
-        if (settle(r, price_of_noise(r, middle), false).noise <= more)
+        if (settle(r, price_of_noise(r, middle), of).noise <= more)
             lo = middle;
         else
             hi = middle;
     }
-    return settle(r, price_of_noise(r, lo), false);
+    return settle(r, price_of_noise(r, lo), of);
 }
 
 /* The finest steps that come down to a limit, or the coarsest there are. */
-static tc_rate_point settle_limit(const tc_rates *r, double limit, bool cycles)
+static tc_rate_point settle_limit(const tc_rates *r, double limit)
 {
     double lo = 0, hi = 1;
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (lo + hi) / 2;
-        tc_rate_point p = settle(r, price_of_noise(r, middle), cycles);
-        if ((cycles ? p.cycles : p.bytes) > limit)
+        if (settle(r, price_of_noise(r, middle), BYTES).bytes > limit)
             lo = middle;
         else
             hi = middle;
     }
-    return settle(r, price_of_noise(r, hi), cycles);
+    return settle(r, price_of_noise(r, hi), BYTES);
 }
 
 size_t ti_rates_curve(const tc_rates *r, tc_rate_point *point, size_t n, double *noise)
@@ -169,12 +179,12 @@ void ti_rates_text(const tc_quant_gains *gains, tc_buf *out)
 {
     if (!gains->n_curve)
         return;
-    ti_buf_printf(out, "weights by layer, as foreseen:\n  dB lost       bytes      cycles\n");
+    ti_buf_printf(out, "weights by layer, as foreseen:\n  dB lost      dB       bytes      cycles\n");
     for (size_t i = 0; i < gains->n_curve; i++) {
         const tc_rate_point *p = &gains->curve[i];
-        ti_buf_printf(out, "  %7.2f  %10.0f  %10.0f\n",
-                      ti_sqnr_db(gains->curve_noise + p->noise, gains->curve_noise), p->bytes,
-                      p->cycles);
+        double noise = gains->curve_noise + p->noise;
+        ti_buf_printf(out, "  %7.2f  %6.2f  %10.0f  %10.0f\n", ti_sqnr_db(noise, gains->curve_noise),
+                      ti_sqnr_db(1, noise), p->bytes, p->cycles);
     }
 }
 
@@ -224,6 +234,8 @@ typedef struct survey {
     tc_rates *out;
     tc_pair *pair;
     size_t n_pair, *of; /* by pair: its layer; SIZE_MAX: none */
+    tc_columns *shape;  /* by pair, of layers, */
+    double **mean;      /* of the elements of its windows */
     made fine;          /* without steps, of the samples that are not kept back */
 } survey;
 
@@ -248,11 +260,12 @@ static int64_t weights_of(const tc_graph *g, const tc_node *node)
 }
 
 /* Eight bits that no entry names, read as they are. */
-static bool may_step(const survey *s, const tc_graph *typed, const tc_pair *p)
+static bool may_step(const survey *s, const tc_graph *typed, const tc_pair *p, tc_columns *shape)
 {
     const tc_graph *g = ti_main(s->real);
     const tc_type *w = ti_type_of(typed, p->typed->in[1]);
-    return p->real->loc && p->real->loc->node && w->dtype == TC_i8 && w->quant->axis <= 0 &&
+    return ti_columns_of(g, p->real, s->request->samples.n, shape) && p->real->loc &&
+           p->real->loc->node && w->dtype == TC_i8 && w->quant->axis <= 0 &&
            ti_tensor_of(g, p->real->in[1]).data &&
            ti_type_of(g, p->real->in[1])->dtype == TC_f32 &&
            ti_config_weights_free(s->request->config, p->real->loc, g->val[p->real->out[0]]->name);
@@ -279,10 +292,11 @@ static tc_status find_layers(survey *s)
         all += weights_of(g, s->pair[i].real);
     r->layer = tc_new_n(&r->room, layer, s->n_pair + 1);
     s->of = tc_new_n(&s->ctx->arena, size_t, s->n_pair + 1);
+    s->shape = tc_new_n(&s->ctx->arena, tc_columns, s->n_pair + 1);
     for (size_t i = 0; i < s->n_pair; i++) {
         const tc_node *node = s->pair[i].real;
         s->of[i] = SIZE_MAX;
-        if (!may_step(s, ti_main(typed), &s->pair[i]) ||
+        if (!may_step(s, ti_main(typed), &s->pair[i], &s->shape[i]) ||
             (double)weights_of(g, node) < SMALL * (double)all)
             continue;
         s->of[i] = layer_called(r, node->loc->node);
@@ -366,8 +380,73 @@ static tc_status find_prices(survey *s)
 
 /* ---- noise ---- */
 
-/* The real program with some weights as `coarse` has them.  Their biases move as far as from s->fine
- * to `coarse`: in both they make up for what comes before the layer, too. */
+/* Of the inputs of layers in the real program. */
+typedef struct meaning {
+    const survey *s;
+    tc_arena room;
+    double *sum; /* as long as the longest windows */
+} meaning;
+
+static void add_windows(void *who, tc_val v, tc_tensor seen, const int8_t *order)
+{
+    meaning *m = who;
+    for (size_t i = 0; i < m->s->n_pair; i++) {
+        const tc_columns *c = &m->s->shape[i];
+        if (!m->s->mean[i] || m->s->pair[i].real->in[0] != v)
+            continue;
+        ti_columns_sums(c, &m->room, seen, order, m->sum);
+        for (int64_t j = 0; j < c->groups * c->k; j++)
+            m->s->mean[i][j] += m->sum[j];
+    }
+}
+
+static tc_status look_at_inputs(meaning *m, const tc_samples *samples, const bool *wanted)
+{
+    tc_ctx *ctx = m->s->ctx;
+    tc_runner *runner;
+    TC_TRY(ti_runner_new(ctx, ti_main(m->s->real), wanted, samples->n, &runner));
+    void **guest = tc_new_n(&ctx->arena, void *, ti_runner_threads(runner));
+    for (size_t i = 0; i < ti_runner_threads(runner); i++)
+        guest[i] = m; /* one after the other */
+    ti_arena_init_like(&m->room, &ctx->arena);
+    m->room.oom = ti_runner_oom(runner, 0);
+    ti_ctx_defer(ctx, ti_arena_end, &m->room);
+    tc_visit visit = {.samples = samples, .what = "samples, means of layers", .in_order = true,
+                      .guest = guest, .see = add_windows};
+    tc_status status = ti_runner_run(runner, &visit);
+    ti_arena_free(&m->room);
+    ti_runner_end(runner);
+    return status;
+}
+
+/* Of the windows of every layer, over some of the samples. */
+static tc_status find_means(survey *s, const tc_samples *learned)
+{
+    enum { MOST = 32 };
+    tc_arena *a = &s->ctx->arena;
+    tc_samples some = *learned;
+    bool *wanted = tc_new_n(a, bool, ti_main(s->real)->n_val);
+    meaning *m = tc_new(a, meaning);
+    int64_t longest = 1;
+    some.n = some.n < MOST ? some.n : MOST;
+    s->mean = tc_new_n(a, double *, s->n_pair + 1);
+    for (size_t i = 0; i < s->n_pair; i++) {
+        if (s->of[i] == SIZE_MAX)
+            continue;
+        int64_t n = s->shape[i].groups * s->shape[i].k;
+        s->mean[i] = tc_new_n(a, double, (size_t)n);
+        wanted[s->pair[i].real->in[0]] = true;
+        longest = ti_max_i64(longest, n);
+    }
+    *m = (meaning){.s = s, .sum = tc_new_n(a, double, (size_t)longest)};
+    TC_TRY(look_at_inputs(m, &some, wanted));
+    for (size_t i = 0; i < s->n_pair; i++)
+        for (int64_t j = 0; s->mean[i] && j < s->shape[i].groups * s->shape[i].k; j++)
+            s->mean[i][j] /= (double)some.n * (double)s->shape[i].position;
+    return TC_OK;
+}
+
+/* The real program with some weights as `coarse` has them, and biases that keep the means. */
 typedef struct hybrid {
     const survey *s;
     const made *coarse;
@@ -376,15 +455,20 @@ typedef struct hybrid {
 
 static const size_t ALL = SIZE_MAX - 1, STEPPED = SIZE_MAX - 2;
 
-/* Adds times the bias of a product. */
-static void add_bias(const tc_graph *g, const tc_node *node, float by, float *to)
+/* The bias of a layer, with what other weights take from the means of its results. */
+static void move_bias(const survey *s, size_t pair, tc_tensor coarse, float *out)
 {
-    tc_val v = node->n_in > 2 ? node->in[2] : TC_NONE;
-    tc_tensor t = ti_tensor_of(g, v);
-    for (int64_t i = 0; v && i < tc_type_count(t.type); i++) {
-        const tc_quant *q = t.type->quant;
-        to[i] += by * (float)(q ? q->scale[q->axis >= 0 ? i : 0] * (double)ti_load_i64(t, i)
-                                : ti_load_f64(t, i));
+    const tc_graph *g = ti_main(s->real);
+    const tc_node *node = s->pair[pair].real;
+    const tc_columns *c = &s->shape[pair];
+    const float *w = ti_tensor_of(g, node->in[1]).data, *q = coarse.data;
+    tc_tensor bias = ti_tensor_of(g, node->n_in > 2 ? node->in[2] : TC_NONE);
+    for (int64_t r = 0; r < c->rows; r++) {
+        const double *mean = s->mean[pair] + r / (c->rows / c->groups) * c->k;
+        double sum = bias.data ? ti_load_f64(bias, r) : 0;
+        for (int64_t j = 0; j < c->k; j++)
+            sum += ((double)w[r * c->k + j] - (double)q[r * c->k + j]) * mean[j];
+        out[r] = (float)sum;
     }
 }
 
@@ -403,22 +487,16 @@ static tc_status take_layer(tc_rewrite *rw, const tc_node *node, bool *done)
         i++;
     if (i == h->s->n_pair)
         return TC_OK;
-    const tc_node *fine = h->s->fine.pair[i].typed, *coarse = h->coarse->pair[i].typed;
-    const tc_graph *from = ti_main(h->coarse->typed);
+    const tc_node *coarse = h->coarse->pair[i].typed;
     tc_build b = ti_build_instead(rw, node);
     tc_val in[3] = {ti_rewrite_in(rw, node, 0)};
-    tc_tensor w = real_values(&rw->ctx->arena, from, coarse->in[1]);
+    tc_tensor w = real_values(&rw->ctx->arena, ti_main(h->coarse->typed), coarse->in[1]),
+              bias = ti_b_tensor(&b, TC_f32, 1, w.type->dim);
     w.type = ti_type_make(rw->ctx, TC_f32, w.type->rank, w.type->dim);
+    move_bias(h->s, i, w, bias.data);
     in[1] = ti_b_const(&b, w, NULL);
-    if (coarse->n_in > 2 && coarse->in[2]) {
-        tc_tensor bias = ti_b_tensor(&b, TC_f32, 1, ti_type_of(from, coarse->in[2])->dim);
-        memset(bias.data, 0, tc_type_bytes(bias.type));
-        add_bias(rw->from, node, 1, bias.data);
-        add_bias(from, coarse, 1, bias.data);
-        add_bias(ti_main(h->s->fine.typed), fine, -1, bias.data);
-        in[2] = ti_b_const(&b, bias, NULL);
-    }
-    return ti_b_again(&b, in, in[2] ? 3 : 2, done);
+    in[2] = ti_b_const(&b, bias, NULL);
+    return ti_b_again(&b, in, 3, done);
 }
 
 static double noise_of(const tc_measured *m)
@@ -509,6 +587,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
     tc_yardstick yard, some;
     TC_TRY(make_pairs(s, 0, learned, &s->fine));
     TC_TRY(find_base(s));
+    TC_TRY(find_means(s, learned));
     TC_TRY(all_of(s, held, &yard));
     TC_TRY(make_pairs(s, r->ladder->probe, learned, &coarse));
     if (s->fine.n != s->n_pair || coarse.n != s->n_pair)
@@ -530,7 +609,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
 
 /* The finest steps with which the program keeps to it: layers priced by themselves may come out
  * a little smaller than together. */
-static tc_status fit_limit(survey *s, double limit, bool cycles)
+static tc_status fit_limit(survey *s, double limit)
 {
     tc_rates *r = s->out;
     double aim = limit;
@@ -538,7 +617,7 @@ static tc_status fit_limit(survey *s, double limit, bool cycles)
         tc_attempt attempt;
         tc_module *typed;
         tc_bytes_cycles all, none;
-        r->more = settle_limit(r, aim, cycles).noise;
+        r->more = settle_limit(r, aim).noise;
         ti_attempt_begin(s->ctx, &attempt);
         tc_config config = stepped(s->ctx, r, s->request->config, STEPS);
         tc_status status = apply(s, &config, &typed);
@@ -546,7 +625,7 @@ static tc_status fit_limit(survey *s, double limit, bool cycles)
             status = s->request->cost.layers(s->request->cost.who, typed, NULL, 0, &none, &all);
         ti_attempt_end(s->ctx, &attempt);
         TC_TRY(status);
-        double over = (cycles ? all.cycles : all.bytes) - limit;
+        double over = all.bytes - limit;
         if (!(over > 0) || !isfinite(over))
             break;
         aim -= over + limit / 1000;
@@ -597,13 +676,18 @@ static tc_status work(void *what)
         TC_TRY(find_noise(s, &learned, &held));
         r->found = true;
     }
-    if (rate->bytes > 0 || rate->cycles > 0)
-        TC_TRY(fit_limit(s, rate->cycles > 0 ? rate->cycles : rate->bytes, rate->cycles > 0));
+    if (rate->bytes > 0)
+        TC_TRY(fit_limit(s, rate->bytes));
     else if (rate->known)
         r->more = settle_noise(r, r->noise * (times(rate->db) - 1)).noise;
     else
         TC_TRY(fit_loss(s, rate->db, &learned, &held));
     return TC_OK;
+}
+
+bool ti_rates_can_be_known(const tc_quant_request *request)
+{
+    return request->cost.layers && request->samples.n >= TC_RATE_SAMPLES && !request->n_merge;
 }
 
 tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
@@ -613,7 +697,7 @@ tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real, const tc_quant_req
         return ti_usage(ctx, "steps of weights by layer need a target that codes its weights, an Ethos-U, or "
                              "packs them, a Cortex-M: elsewhere coarser ones take as many bytes");
     rates->ladder = request->cost.packs ? &packed : &coded;
-    if (request->samples.n < TC_RATE_SAMPLES || request->n_merge)
+    if (!ti_rates_can_be_known(request))
         return ti_usage(ctx, "steps of weights by layer need %d samples or more: --calib DATA",
                         TC_RATE_SAMPLES);
     survey *s = tc_new(&ctx->arena, survey);

@@ -23,6 +23,9 @@ tc_rates *ti_rates_new(tc_ctx *ctx);
 /* The SQNR in dB that the last choice is expected to leave on new samples. */
 double ti_rates_foreseen(const tc_rates *rates);
 
+/* The target has a price of its weights, and there are samples enough. */
+bool ti_rates_can_be_known(const tc_quant_request *request);
+
 /* Steps of the layers for config->rate, as entries of *out; real: the program as it is before
  * ti_quant_apply().  rates: what is known of it, or is to be kept there. */
 TC_MUST_USE tc_status ti_quant_weight_rates(tc_ctx *ctx, tc_module *real,

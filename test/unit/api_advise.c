@@ -380,8 +380,11 @@ static void check_accuracy(void)
     tc_advice_get_info(advice, &info);
     CHECK(info.samples == 8 && info.now.sqnr_db > 10 && info.now.converts == 2);
     CHECK(find(advice, "io", "int8", &item) && item.then.converts == 0);
-    CHECK(find(advice, "weights4", "", &item) && item.then.sqnr_db < item.before.sqnr_db &&
+    CHECK(find(advice, "rate", "coarser weights", &item) && item.then.sqnr_db < item.before.sqnr_db &&
           item.then.flash < item.before.flash && strstr(item.basis, "dB measured"));
+    CHECK(!find(advice, "weights4", "", &item));
+    CHECK(find(advice, "optimise", "little memory", &item) && isfinite(item.then.sqnr_db) &&
+          item.then.flash < item.before.flash);
     CHECK(find(advice, "mixed", "16 bits", &item) && item.before.sqnr_db == info.now.sqnr_db);
     CHECK(find(advice, "calibration", "than these 8", &item) && isfinite(item.before.sqnr_db) &&
           item.then.cycles == info.now.cycles);

@@ -163,24 +163,31 @@ static void four_bits_in_groups(void)
     tc_ctx_free(p.ctx);
 }
 
-/* A step of 4: the scale of the largest magnitude times 4, the same type, and codes up to 32. */
+/* Scales 4 times as coarse, half way between each channel's own and the layer's, with the same type; and at least
+ * so coarse that the largest code holds a channel. */
 static void coarser_steps(void)
 {
     static const char body[] =
         "  %1 \"w\" = const [1,-2,0.5,0.25,1,1,1,-1] : f32[2,4]\n  %2 \"b\" = const [0.5,-3] : "
-        "f32[2]\n  %3 \"y\" = linear %0, %1, %2\n  return %3\n";
+        "f32[2]\n  %3 \"y\" = linear %0, %1, %2\n  return %3\n",
+                      wide[] = "  %1 \"w\" = const [16,-2,0.5,0.25,1,1,1,-1] : f32[2,4]\n"
+                               "  %2 \"y\" = linear %0, %1\n  return %2\n";
     tc_config c = preset("int8");
     c.global.weight.step = 4;
     program p = near("%0 \"x\": f32[3,4]", body, &c, 0.06);
     const tc_type *x = type_of(&p, "x"), *w = type_of(&p, "w"), *b = type_of(&p, "b");
     const int8_t *code = codes_of(&p);
     CHECK(w->dtype == TC_i8 && w->quant->hi == 127);
-    CHECK(w->quant->scale[0] == (double)(2.0f / 127 * 4));
-    CHECK(w->quant->scale[1] == (double)(1.0f / 127 * 4));
+    CHECK(w->quant->scale[0] == (double)(4 * sqrtf(2 * 1.5f) / 127));
+    CHECK(w->quant->scale[1] == (double)(4 * sqrtf(1 * 1.5f) / 127));
     CHECK(b->quant->scale[0] == (double)(float)(x->quant->scale[0] * w->quant->scale[0]));
     for (int i = 0; i < 8; i++)
-        CHECK(code && code[i] <= 33 && code[i] >= -33);
-    CHECK(code && code[1] <= -31);
+        CHECK(code && code[i] <= 37 && code[i] >= -37);
+    CHECK(code && code[1] == -37 && code[4] == 26);
+    tc_ctx_free(p.ctx);
+    c.global.weight.step = 1.25;
+    p = near("%0 \"x\": f32[3,4]", wide, &c, 0.3);
+    CHECK(type_of(&p, "w")->quant->scale[0] == (double)(16.0f / 127) && codes_of(&p)[0] == 127);
     tc_ctx_free(p.ctx);
 }
 
