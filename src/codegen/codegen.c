@@ -177,10 +177,26 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
     return best;
 }
 
+/* Blocks are chosen one by one, weights where they lie at first: those that read more again must be
+ * quicker in the whole, and in no more memory. */
+static attempt *try_other_blocks(tc_hw *base, attempt *best, attempt *out)
+{
+    tc_hw *other = tc_new(base->arena, tc_hw);
+    *other = *base;
+    other->again = true;
+    other->ahead_only = best->hw.ahead_only;
+    other->many_copies = best->hw.many_copies;
+    bool made = try_turns(other, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
+    give_back(base, other);
+    bool better = made && out->cycles < best->cycles && out->sram <= best->sram &&
+                  out->memory <= best->memory;
+    return better ? out : best;
+}
+
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 3), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 4), *best = made;
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -207,7 +223,8 @@ static attempt *best_attempt(tc_hw *hw)
         best = other;
     else
         ti_arena_rewind(hw->arena, mark);
-    return try_other_copies(hw, best, &made[n + 1]);
+    best = try_other_copies(hw, best, &made[n + 1]);
+    return hw->options->size ? best : try_other_blocks(hw, best, &made[n + 3]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)
