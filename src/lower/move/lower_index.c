@@ -95,17 +95,15 @@ typedef struct row_run {
     int64_t first, step, n;
 } row_run;
 
-/* The rows from i on that follow one another at one distance: those next to each other, on or back,
- * however few; others where they are several. */
+/* The rows from i on that follow one another at one distance: any where they are all of them, else those
+ * next to each other, on or back. */
 static row_run run_from(const int64_t *place, int64_t i, int64_t n)
 {
-    enum { SEVERAL = 3 };
     row_run r = {place[i], i + 1 < n ? place[i + 1] - place[i] : 1, 1};
     while (i + r.n < n && place[i + r.n] == place[i + r.n - 1] + r.step)
         r.n++;
-    if (r.n < SEVERAL && r.step != 1 && r.step != -1)
-        r = (row_run){place[i], 1, 1};
-    return r;
+    bool close = r.step == 1 || r.step == -1, all = r.n == n;
+    return close || all ? r : (row_run){place[i], 1, 1};
 }
 
 static int64_t count_runs(const tc_row_list *rows)
