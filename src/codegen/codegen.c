@@ -63,6 +63,8 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
                                   ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
+    if (hw->unpadded)
+        ti_hw_formats(hw);
     hw->rows = rows;
     hw->ordered = ordered;
     if ((ordered && !ti_hw_order(hw)) || (!ti_hw_cascades(hw) && rows))
@@ -177,26 +179,37 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
     return best;
 }
 
-/* Blocks are chosen one by one, weights where they lie at first: those that read more again must be
- * quicker in the whole, and in no more memory. */
-static attempt *try_other_blocks(tc_hw *base, attempt *best, attempt *out)
+/* The best attempt once more, as `other` says; it stays where it is quicker in no more memory, or as
+ * quick in less. */
+static attempt *try_other(tc_hw *base, const tc_hw *other, attempt *best, attempt *out)
 {
-    tc_hw *other = tc_new(base->arena, tc_hw);
-    *other = *base;
-    other->again = true;
-    other->ahead_only = best->hw.ahead_only;
-    other->many_copies = best->hw.many_copies;
-    bool made = try_turns(other, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
-    give_back(base, other);
-    bool better = made && out->cycles < best->cycles && out->sram <= best->sram &&
-                  out->memory <= best->memory;
+    tc_hw *hw = tc_new(base->arena, tc_hw);
+    *hw = *base;
+    hw->ahead_only = best->hw.ahead_only;
+    hw->many_copies = best->hw.many_copies;
+    hw->again = best->hw.again || other->again;
+    hw->unpadded = best->hw.unpadded || other->unpadded;
+    bool made = try_turns(hw, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
+    give_back(base, hw);
+    bool better = made && out->cycles <= best->cycles && out->sram <= best->sram &&
+                  out->memory <= best->memory &&
+                  (out->cycles < best->cycles || out->sram < best->sram);
     return better ? out : best;
+}
+
+/* Blocks are chosen one by one, weights where they lie at first, and formats by what can be: blocks that
+ * read more again, and values without bricks that would not be full, must pay in the whole. */
+static attempt *try_others(tc_hw *base, attempt *best, attempt *out)
+{
+    best = try_other(base, &(tc_hw){.again = true}, best, &out[0]);
+    return ti_hw_has_padded(base) ? try_other(base, &(tc_hw){.unpadded = true}, best, &out[1])
+                                  : best;
 }
 
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 4), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 5), *best = made;
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -224,7 +237,7 @@ static attempt *best_attempt(tc_hw *hw)
     else
         ti_arena_rewind(hw->arena, mark);
     best = try_other_copies(hw, best, &made[n + 1]);
-    return hw->options->size ? best : try_other_blocks(hw, best, &made[n + 3]);
+    return hw->options->size ? best : try_others(hw, best, &made[n + 3]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

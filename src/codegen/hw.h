@@ -115,6 +115,7 @@ typedef struct tc_hw {
     bool ahead_only; /* no weights are copied late */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
     bool again;      /* blocks may read more again, where that is quicker */
+    bool unpadded;   /* values are stored in bricks only where these are full */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
@@ -188,6 +189,8 @@ tc_hw_op ti_hw_op_of(const tc_hw *hw, const tc_node *node, tc_npu_kind kind, uin
 /* A new root; a constant's data is not copied. */
 int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes, int64_t count);
 
+/* Some value is in bricks that are not full (format.c). */
+bool ti_hw_has_padded(const tc_hw *hw);
 /* Bytes that it takes as it is stored. */
 int64_t ti_hw_root_bytes(const tc_root *r);
 
