@@ -6,6 +6,8 @@
  * are about as quick as the quickest. */
 #include "codegen.h"
 
+#include <math.h>
+
 #include "../npu/census.h"
 #include "hw.h"
 
@@ -179,9 +181,8 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
     return best;
 }
 
-/* The best attempt once more, as `other` says; it stays where it is quicker in no more memory, or as
- * quick in less. */
-static attempt *try_other(tc_hw *base, const tc_hw *other, attempt *best, attempt *out)
+/* The best attempt once more, as `other` says; false: it could not be made. */
+static bool try_again(tc_hw *base, const tc_hw *other, const attempt *best, attempt *out)
 {
     tc_hw *hw = tc_new(base->arena, tc_hw);
     *hw = *base;
@@ -191,19 +192,22 @@ static attempt *try_other(tc_hw *base, const tc_hw *other, attempt *best, attemp
     hw->unpadded = best->hw.unpadded || other->unpadded;
     bool made = try_turns(hw, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
     give_back(base, hw);
-    bool better = made && out->cycles <= best->cycles && out->sram <= best->sram &&
-                  out->memory <= best->memory &&
-                  (out->cycles < best->cycles || out->sram < best->sram);
-    return better ? out : best;
+    return made;
 }
 
-/* Blocks are chosen one by one, weights where they lie at first, and formats by what can be: blocks that
- * read more again, and values without bricks that would not be full, must pay in the whole. */
+/* Blocks are chosen one by one, weights where they lie at first, and formats by what can be.  In the
+ * whole blocks that read more again, which takes energy, must gain more than a tie, in no more memory;
+ * values without bricks that would not be full are an attempt like others. */
 static attempt *try_others(tc_hw *base, attempt *best, attempt *out)
 {
-    best = try_other(base, &(tc_hw){.again = true}, best, &out[0]);
-    return ti_hw_has_padded(base) ? try_other(base, &(tc_hw){.unpadded = true}, best, &out[1])
-                                  : best;
+    if (try_again(base, &(tc_hw){.again = true}, best, &out[0]) &&
+        out[0].cycles * about_as_quick <= best->cycles && out[0].sram <= best->sram &&
+        out[0].memory <= best->memory)
+        best = &out[0];
+    if (ti_hw_has_padded(base) && try_again(base, &(tc_hw){.unpadded = true}, best, &out[1]) &&
+        is_better(base->options, &out[1], best, fmin(out[1].cycles, best->cycles)))
+        best = &out[1];
+    return best;
 }
 
 /* The best of all attempts; it may be refused. */
