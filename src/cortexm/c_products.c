@@ -409,16 +409,16 @@ static void sums(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const 
     const tc_node *node = s->node;
     const tc_type *x = ti_c_operand(cg, node, 0);
     int64_t bias = bias_at(cg, node, 0) - ti_c_const_at(cg, node->in[3], 0) * p->n;
+    const char *q = requant(m, cg, s, x->dtype == TC_i16);
     m->used[TC_C_SIMD] = m->used[TC_C_SUMS] = true;
     ti_buf_printf(&m->code,
                   "        static const tosac_added p = {\n"
                   "            .outer = %" PRId64 ", .n = %" PRId64 ", .inner = %" PRId64 ", .bias = %s,\n"
                   "            .type = %s, .result = %s,\n            .q = %s};\n",
                   p->outer, p->n, p->inner, ti_c_number(m, (int32_t)(uint32_t)(uint64_t)bias),
-                  ti_c_type_word(x->dtype), ti_c_type_word(result_of(cg, s)),
-                  requant(m, cg, s, x->dtype == TC_i16));
-    ti_buf_printf(&m->code, "        tosac_sum(&p, %s, %s);\n", ti_c_pointer(m, cg, node->in[0]),
-                  ti_c_pointer(m, cg, s->out));
+                  ti_c_type_word(x->dtype), ti_c_type_word(result_of(cg, s)), q);
+    const char *from = ti_c_pointer(m, cg, node->in[0]);
+    ti_buf_printf(&m->code, "        tosac_sum(&p, %s, %s);\n", from, ti_c_pointer(m, cg, s->out));
 }
 
 /* ---- any ---- */
