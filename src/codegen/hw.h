@@ -197,6 +197,10 @@ int64_t ti_hw_root_bytes(const tc_root *r);
 /* Of so many channels of an operation's weights, about as many as they will be when packed. */
 int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels);
 
+/* As many bytes as the weights of such an operation will have when packed, about; padding is much of small ones.  In
+ * steps, so that equal shapes are searched once. */
+double ti_hw_packed_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *as);
+
 /* Cycles of operations [first, end), as far as that is known while they are selected: values in the
  * fast memory, in bricks where these operations allow it; INFINITY: they have no blocks. */
 double ti_hw_cycles(tc_hw *hw, size_t first, size_t end);

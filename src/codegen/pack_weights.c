@@ -180,9 +180,7 @@ static void count_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3
     *number = remember(hw, &op->op, from, p);
 }
 
-/* As many bytes as its weights will have, about; padding is much of small ones.  In steps, so that
- * equal shapes are searched once. */
-static double weight_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *o)
+double ti_hw_packed_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *o)
 {
     enum { STEPS = 16 };
     if (!op->weight)
@@ -253,7 +251,7 @@ static size_t choose(tc_hw *hw, size_t i)
     do {
         op[n] = hw->op[i + n].op;
         op[n].weights.sparse = is_sparse(hw, &hw->op[i + n]);
-        bytes[n] = weight_bytes(hw, &hw->op[i + n], &op[n]);
+        bytes[n] = ti_hw_packed_bytes(hw, &hw->op[i + n], &op[n]);
         n++;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     best_blocks(hw, op, n, i, bytes);

@@ -36,19 +36,25 @@ static bool sum_part(void *user, const tc_view *part)
     return true;
 }
 
+/* What is stored, within which bounds, and through which table, as the other has it. */
+static void store_like(tc_hw_op *op, const tc_hw_op *like)
+{
+    op->op.ofm = like->op.ofm;
+    op->op.lo = like->op.lo;
+    op->op.hi = like->op.hi;
+    op->op.clip = like->op.clip;
+    op->op.function = like->op.function;
+    op->table = like->table;
+    op->op.ofm_scale.round = like->op.ofm_scale.round;
+}
+
 void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to)
 {
     tc_hw_op op = ti_sel_op(s, scaled->node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
     tc_sel_operand x = ti_sel_operand_of(sums, 4),
                    f = ti_sel_operand_number(scaled->op.ofm_scale.multiplier, 4);
-    op.op.ofm = scaled->op.ofm;
-    op.op.lo = scaled->op.lo;
-    op.op.hi = scaled->op.hi;
-    op.op.clip = scaled->op.clip;
-    op.op.function = scaled->op.function;
-    op.table = scaled->table;
+    store_like(&op, scaled);
     op.op.ofm_scale.shift = scaled->op.ofm_scale.shift;
-    op.op.ofm_scale.round = scaled->op.ofm_scale.round;
     ti_sel_combine(s, &op, true, &x, &f, to);
 }
 
@@ -84,13 +90,7 @@ static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, cons
         ti_sel_scale_sums(s, sum, &sums, to);
         return;
     }
-    op.op.ofm = sum->op.ofm;
-    op.op.lo = sum->op.lo;
-    op.op.hi = sum->op.hi;
-    op.op.clip = sum->op.clip;
-    op.op.function = sum->op.function;
-    op.table = sum->table;
-    op.op.ofm_scale.round = q->round;
+    store_like(&op, sum);
     ti_sel_pool_axis(s, &op, *from, *to, axis);
 }
 
