@@ -161,9 +161,8 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 {
     tc_npu_op o = op->op;
     o.weights.region = o.scale_region = staged ? ti_hw_fast_region(hw) : 0;
-    o.weights.bytes[0] = op->census
-                             ? (uint64_t)ti_hw_packed_bytes(hw, op, &o)
-                             : (uint64_t)(ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
+    int64_t bytes = ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c;
+    o.weights.bytes[0] = (uint64_t)ti_max_i64(bytes, (int64_t)ti_hw_packed_bytes(hw, op, &o));
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
 }
