@@ -208,7 +208,7 @@ def check_estimate(tosac, model, name, target, counted):
 def fuzz(target, folder):
     """The quick kernels on random shapes; target None: on this machine."""
     kernels = f"{HERE}/../src/cortexm/kernels"
-    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s8_s16", "conv2d_s8_s32", "conv2d_s16", "conv2d_s16_wide", "conv2d_packed", "unpack", "depthwise_s8", "depthwise_packed", "depthwise_s16", "conv_any", "matmul"))]
+    files = [f"{HERE}/cortexm_fuzz.c", *(f"{kernels}/tosac_{k}.c" for k in ("conv2d_s8", "conv2d_s8_s16", "conv2d_s8_s32", "conv2d_s16", "conv2d_s16_wide", "conv2d_packed", "unpack", "depthwise_s8", "depthwise_packed", "depthwise_s16", "sums", "conv_any", "matmul"))]
     common = [*WARN.split(), f"-DSHAPES={SHAPES}", f"-I{EXAMPLE}", f"-I{kernels}", *files]
     if target:
         flags, machine, script, _ = CORES[target]

@@ -378,13 +378,65 @@ static int32_t try_quick16(void)
            is_guarded(columns, 2 * TOSAC_COLUMNS(TOSAC_ISA) * taps);
 }
 
+/* Sums of rows, columns or planes of 8 or 16 bits beside a depthwise convolution with ones. */
+static int32_t try_sums(void)
+{
+    static int16_t x16[MOST_IN];
+    static int32_t want32[MOST_OUT / 4];
+    const int32_t axes = draw(1, 3), wide = draw(0, 1), to16 = draw(0, 1), zero = wide ? 0 : draw(-128, 127);
+    const int32_t h = draw(1, 12), v = draw(1, 12), c = draw(1, MOST_CHANNELS), b = draw(1, 2);
+    const int32_t kh = axes & 1 ? h : 1, kw = axes & 2 ? v : 1, n = kh * kw;
+    tosac_added p = {.outer = axes == 2 ? b * h : b,
+                    .n = n,
+                    .inner = axes == 1 ? v * c : c,
+                    .type = wide ? TOSAC_I16 : TOSAC_I8,
+                    .result = to16 ? TOSAC_I16 : TOSAC_I8};
+    if (b * h * v * c > MOST_IN || 2 * p.outer * p.inner > MOST_OUT / 2 || n > MOST_WEIGHTS / c)
+        return -1;
+    for (int32_t i = 0; i < b * h * v * c; i++) {
+        x[i] = (int8_t)draw(-128, 127);
+        x16[i] = (int16_t)draw(-32768, 32767);
+    }
+    for (int32_t i = 0; i < n * c; i++)
+        w[i] = 1;
+    bias[0] = draw(-3000, 3000);
+    static int64_t bias64;
+    bias64 = bias[0];
+    static int32_t factor;
+    static int8_t places;
+    factor = wide ? draw(1 << 14, 32767) : draw(1 << 30, INT32_MAX);
+    places = (int8_t)(wide ? draw(17, 34) : draw(28, 44));
+    const int32_t lo = to16 ? -32768 : -128, hi = to16 ? 32767 : 127;
+    const tosac_requant q = {.multiplier = &factor, .shift = &places, .zero = draw(-9, 9), .lo = lo, .hi = hi,
+                             .rounding = wide ? TOSAC_WIDE : draw(0, 1) ? TOSAC_DOUBLE : TOSAC_SINGLE};
+    const tosac_conv any = {.batches = b, .in = {1, h, v}, .in_c = c, .out = {1, axes & 1 ? 1 : h, axes & 2 ? 1 : v}, .out_c = c,
+                            .kernel = {1, kh, kw}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .depthwise = 1,
+                            .x_zero = zero, .x = p.type, .w = TOSAC_I8, .bias = wide ? TOSAC_I48 : TOSAC_I32,
+                            .result = p.result, .q = q};
+    tosac_conv_any(&any, wide ? (const void *)x16 : x, w, wide ? (const void *)&bias64 : bias, want32);
+    const int32_t wider = (int32_t)((uint32_t)factor << 16);
+    const int8_t further = (int8_t)(places + 16);
+    p.bias = bias[0] - zero * n;
+    p.q = q;
+    if (wide) {
+        p.q.multiplier = &wider;
+        p.q.shift = &further;
+        p.q.rounding = TOSAC_SINGLE;
+    }
+    memset(got, 0x5a, sizeof got);
+    tosac_sum(&p, wide ? (const void *)x16 : x, got + GUARD);
+    const int32_t bytes = p.outer * p.inner * (to16 ? 2 : 1);
+    return memcmp(got + GUARD, want32, (size_t)bytes) == 0 && is_guarded(got, bytes);
+}
+
 int main(void)
 {
     uint32_t tried = 0, wrong = 0;
     while (tried < SHAPES) {
         uint32_t at = seed;
-        int32_t kind = draw(0, 12);
-        int32_t good = kind > 9   ? try_quick16()
+        int32_t kind = draw(0, 14);
+        int32_t good = kind > 12  ? try_sums()
+                       : kind > 9 ? try_quick16()
                        : kind > 3 ? try_shape()
                        : kind > 2 ? try_product16()
                        : kind > 1 ? try_product()

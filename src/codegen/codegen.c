@@ -6,6 +6,8 @@
  * are about as quick as the quickest. */
 #include "codegen.h"
 
+#include <math.h>
+
 #include "../npu/census.h"
 #include "hw.h"
 
@@ -63,6 +65,8 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
                                   ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
+    if (hw->unpadded)
+        ti_hw_formats(hw);
     hw->rows = rows;
     hw->ordered = ordered;
     if ((ordered && !ti_hw_order(hw)) || (!ti_hw_cascades(hw) && rows))
@@ -177,10 +181,39 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
     return best;
 }
 
+/* The best attempt once more, as `other` says; false: it could not be made. */
+static bool try_again(tc_hw *base, const tc_hw *other, const attempt *best, attempt *out)
+{
+    tc_hw *hw = tc_new(base->arena, tc_hw);
+    *hw = *base;
+    hw->ahead_only = best->hw.ahead_only;
+    hw->many_copies = best->hw.many_copies;
+    hw->again = best->hw.again || other->again;
+    hw->unpadded = best->hw.unpadded || other->unpadded;
+    bool made = try_turns(hw, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
+    give_back(base, hw);
+    return made;
+}
+
+/* Blocks are chosen one by one, weights where they lie at first, and formats by what can be.  In the
+ * whole blocks that read more again, which takes energy, must gain more than a tie, in no more memory;
+ * values without bricks that would not be full are an attempt like others. */
+static attempt *try_others(tc_hw *base, attempt *best, attempt *out)
+{
+    if (try_again(base, &(tc_hw){.again = true}, best, &out[0]) &&
+        out[0].cycles * about_as_quick <= best->cycles && out[0].sram <= best->sram &&
+        out[0].memory <= best->memory)
+        best = &out[0];
+    if (ti_hw_has_padded(base) && try_again(base, &(tc_hw){.unpadded = true}, best, &out[1]) &&
+        is_better(base->options, &out[1], best, fmin(out[1].cycles, best->cycles)))
+        best = &out[1];
+    return best;
+}
+
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 3), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 5), *best = made;
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -207,7 +240,8 @@ static attempt *best_attempt(tc_hw *hw)
         best = other;
     else
         ti_arena_rewind(hw->arena, mark);
-    return try_other_copies(hw, best, &made[n + 1]);
+    best = try_other_copies(hw, best, &made[n + 1]);
+    return hw->options->size ? best : try_others(hw, best, &made[n + 3]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

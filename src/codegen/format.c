@@ -6,8 +6,9 @@
  *   bricks (NHCWB16)   16 channels at a time: [h][c / 16][w][16]; needs every view to be a box of
  *                      the root's frame whose channels begin at a multiple of 16
  *
- * Bricks are what the machine reads and writes in long bursts: taken wherever they can be.  What
- * the caller fills or reads, and constants, are linear. */
+ * Bricks are what the machine reads and writes in long bursts: taken wherever they can be; or, in another
+ * attempt at a program, but where they would be padded.  What the caller fills or reads, and constants,
+ * are linear. */
 #include "hw.h"
 
 enum { BRICK = 16 };
@@ -107,11 +108,20 @@ void ti_hw_formats(tc_hw *hw)
 {
     for (size_t i = 0; i < hw->n_root; i++) {
         tc_root *r = &hw->root[i];
-        bool may = r->kind == TC_ROOT_VALUE && r->h > 0 && r->c >= TC_HW_FEWEST;
+        bool may = r->kind == TC_ROOT_VALUE && r->h > 0 && r->c >= TC_HW_FEWEST &&
+                   (!hw->unpadded || r->c % BRICK == 0);
         r->format = may ? TC_NHCWB16 : TC_NHWC;
     }
     for (size_t i = 0; i < hw->n_op; i++)
         for_maps(hw, &hw->op[i], look);
+}
+
+bool ti_hw_has_padded(const tc_hw *hw)
+{
+    for (size_t i = 0; i < hw->n_root; i++)
+        if (hw->root[i].format == TC_NHCWB16 && hw->root[i].c % BRICK)
+            return true;
+    return false;
 }
 
 void ti_hw_maps(tc_hw *hw)

@@ -57,6 +57,7 @@ typedef struct tc_hw_op {
     const int64_t *bias;
     const int32_t *factor;
     const uint8_t *shift;
+    const tc_npu_weight_census *census; /* of its weights; NULL while operations are selected */
     double density; /* bytes a weight, about, when they are packed */
     int32_t made; /* or the root that its weights are computed in, as a stream; -1: constant */
     bool fixed;   /* its block is fixed: what was made depends on it */
@@ -113,6 +114,8 @@ typedef struct tc_hw {
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
+    bool again;      /* blocks may read more again, where that is quicker */
+    bool unpadded;   /* values are stored in bricks only where these are full */
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;
@@ -151,7 +154,7 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 void ti_hw_select(tc_hw *hw);     /* select.c */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
 void ti_hw_near(tc_hw *hw);       /* near.c: constant operands next to values */
-void ti_hw_densities(tc_hw *hw);  /* stage.c: how many bytes weights will have */
+void ti_hw_densities(tc_hw *hw);  /* stage.c: which weights there are, and how many bytes they will have */
 void ti_hw_chains(tc_hw *hw);     /* chain.c: U85: values that do not go to memory */
 bool ti_hw_order(tc_hw *hw);      /* order.c: another order that needs less at the same time; false:
                                    * none was found */
@@ -186,11 +189,17 @@ tc_hw_op ti_hw_op_of(const tc_hw *hw, const tc_node *node, tc_npu_kind kind, uin
 /* A new root; a constant's data is not copied. */
 int32_t ti_hw_root(tc_hw *hw, const char *name, tc_root_kind kind, uint8_t bytes, int64_t count);
 
+/* Some value is in bricks that are not full (format.c). */
+bool ti_hw_has_padded(const tc_hw *hw);
 /* Bytes that it takes as it is stored. */
 int64_t ti_hw_root_bytes(const tc_root *r);
 
 /* Of so many channels of an operation's weights, about as many as they will be when packed. */
 int64_t ti_hw_weight_bytes(const tc_hw_op *op, int64_t channels);
+
+/* As many bytes as the weights of such an operation will have when packed, about; padding is much of small ones.  In
+ * steps, so that equal shapes are searched once. */
+double ti_hw_packed_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *as);
 
 /* Cycles of operations [first, end), as far as that is known while they are selected: values in the
  * fast memory, in bricks where these operations allow it; INFINITY: they have no blocks. */

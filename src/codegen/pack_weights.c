@@ -6,6 +6,8 @@
 #include "../npu/block.h"
 #include "../npu/block_search.h"
 
+#include <math.h>
+
 enum { BRICK = 16 };
 
 /* Strides and dilations are part of the order of weights. */
@@ -178,13 +180,21 @@ static void count_scales(tc_hw *hw, const tc_hw_op *op, const void *const from[3
     *number = remember(hw, &op->op, from, p);
 }
 
-static double weight_bytes(const tc_hw_op *op)
+double ti_hw_packed_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *o)
 {
+    enum { STEPS = 16 };
     if (!op->weight)
         return 0;
-    const tc_npu_op *o = &op->op;
-    return (double)o->ofm.c * o->window.kh * o->window.kw *
-           (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
+    double n = (double)o->ofm.c * o->window.kh * o->window.kw *
+               (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
+    if (!op->census)
+        return n;
+    tc_npu_op walk = *o;
+    ti_npu_set_order(hw->machine, &walk);
+    walk.block.depth = o->ofm.c;
+    tc_npu_weight_size size = ti_npu_weights_size(hw->machine, &walk, op->census);
+    double bytes = (double)(size.fixed && size.fixed < size.standard ? size.fixed : size.standard);
+    return bytes > 0 ? n * rint(STEPS * bytes / n) / STEPS : n;
 }
 
 /* How far RESIZE advances, by one result and over a block: whole input steps and remainder. */
@@ -216,7 +226,7 @@ static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const doub
                                   (tc_npu_order){p->depth, p->unit, p->part_kernel}))
             return;
     }
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->again);
 }
 
 /* A chain, or one operation: one block for all of it. */
@@ -241,7 +251,7 @@ static size_t choose(tc_hw *hw, size_t i)
     do {
         op[n] = hw->op[i + n].op;
         op[n].weights.sparse = is_sparse(hw, &hw->op[i + n]);
-        bytes[n] = weight_bytes(&hw->op[i + n]);
+        bytes[n] = ti_hw_packed_bytes(hw, &hw->op[i + n], &op[n]);
         n++;
     } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
     best_blocks(hw, op, n, i, bytes);

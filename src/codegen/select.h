@@ -232,6 +232,9 @@ bool ti_sel_may_halve(const tc_sel *s, const tc_view *x);
  * table that op has is the last one's. */
 void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis);
 
+/* Sums of 32 bits by the factor, shift and bounds that an operation would have: a product. */
+void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to);
+
 /* A pool of one tap that changes nothing but its output stage: U55's AVERAGE, U85's SUM. */
 tc_hw_op ti_sel_pointwise(const tc_sel *s, const tc_node *node);
 /* U55: what does the same to 8 and 16 bits without factors, quicker: the larger of x and the least

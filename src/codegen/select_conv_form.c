@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_conv_form.c -- other forms of a convolution of int8 (form.def).
+/* select_conv_form.c -- other forms of a convolution (form.def), the first two of int8.
  *
  *   PAIRS    1 x 1 from 17..32 channels to 2..16: two pixels of a row at a time, as twice the
  *            channels; the weights of one next to those of the other, zeros elsewhere
  *   PLANES   an image [c][h][w] is copied plane by plane into [h][w/2][2 c]; strides are [2, 1] then:
  *            tap k of channel c becomes tap floor((k - p)/2) of channel 2 c + (k - p) mod 2, p the
- *            padding on the left */
+ *            padding on the left
+ *   ZEROS    a transposed one of stride 2 x 2: output y meets place j of the input with a zero
+ *            behind every row and column by tap y - pad - j, so that it is a convolution with the taps
+ *            in reverse, pad + taps - 1 before the first; one operation, in place of one for each
+ *            remainder of outputs */
 #include "select_conv.h"
 
 enum { ROW = 3, CHANNEL = 4, COLUMN = 2 }; /* axes of views; of kernels, strides and padding */
@@ -132,11 +136,88 @@ static bool emit_planes(const tc_sel_conv *c, const tc_view *image)
     return ti_sel_emit_conv(&p);
 }
 
+/* ---- ZEROS ---- */
+
+static bool may_be_zeros(const tc_sel_conv *c)
+{
+    enum { MOST_BEFORE = 127, MOST_TAPS = 64 };
+    if (c->node->op != TC_OP_tosa_transpose_conv2d || ti_hw_is_u85(c->s->hw)) /* U85: no stream has it */
+        return false;
+    const tc_attr_tosa_transpose_conv *a = c->node->attr;
+    bool may = !c->beside && c->bias.root < 0;
+    for (int i = 0; i < 2; i++) {
+        int64_t before = a->out_pad.v[2 * i] + c->k.tap[i + 1] - 1;
+        may = may && a->stride.v[i] == 2 && before >= 0 && before <= MOST_BEFORE &&
+              c->k.tap[i + 1] <= MOST_TAPS;
+    }
+    return may;
+}
+
+/* Taps of both axes in reverse. */
+static const int16_t *reversed(tc_arena *arena, const tc_sel_kernel *k)
+{
+    int64_t taps = k->tap[1] * k->tap[2];
+    int16_t *w = tc_new_n(arena, int16_t, (size_t)(k->o * taps * k->i));
+    for (int64_t o = 0; o < k->o; o++)
+        for (int64_t t = 0; t < taps; t++)
+            memcpy(w + (o * taps + t) * k->i, k->v + (o * taps + taps - 1 - t) * k->i,
+                   (size_t)k->i * sizeof *w);
+    return w;
+}
+
+/* Of so many inputs, outputs and taps: padding, and what the window slides over. */
+static bool set_places(int64_t in, int64_t out, int64_t taps, int32_t before, int32_t *after,
+                       int32_t *places)
+{
+    enum { MOST_AFTER = 255 };
+    int64_t all = out + taps - 1 - before, n = ti_min_i64(all, 2 * in - 1);
+    *places = (int32_t)n;
+    *after = (int32_t)(all - n);
+    return n > 0 && *after <= MOST_AFTER;
+}
+
+static bool emit_zeros(const tc_sel_conv *c)
+{
+    const tc_attr_tosa_transpose_conv *a = c->node->attr;
+    int64_t kh = c->k.tap[1], kw = c->k.tap[2];
+    tc_hw_op op = c->op;
+    op.weight = reversed(c->s->hw->arena, &c->k);
+    for (int64_t n = 0; n < c->out.dim[0]; n++) {
+        tc_view in = ti_view_at(&c->in, n), out = ti_view_at(&c->out, n);
+        op.ifm = ti_view_at(&in, 0);
+        op.ofm = ti_view_at(&out, 0);
+        tc_npu_window w = {.kh = (int32_t)kh,
+                           .kw = (int32_t)kw,
+                           .stride_y = 1,
+                           .stride_x = 1,
+                           .dilation_y = 1,
+                           .dilation_x = 1,
+                           .top = (int32_t)(a->out_pad.v[0] + kh - 1),
+                           .left = (int32_t)(a->out_pad.v[2] + kw - 1),
+                           .upscale = TC_UPSCALE_ZEROS};
+        if (!set_places(op.ifm.dim[0], op.ofm.dim[0], kh, w.top, &w.bottom, &w.ih) ||
+            !set_places(op.ifm.dim[1], op.ofm.dim[1], kw, w.left, &w.right, &w.iw))
+            return false;
+        op.ifm.dim[0] = (w.ih + 1) / 2;
+        op.ifm.dim[1] = (w.iw + 1) / 2;
+        ti_sel_set_sizes(&op);
+        op.op.window = w;
+        ti_sel_emit(c->s, &op);
+    }
+    return true;
+}
+
 /* ---- */
 
 void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *ways)
 {
-    if (c->s->hw->judges || !is_plain(c) || c->s->hw->n_op == ways->first)
+    if (c->s->hw->judges || c->s->hw->n_op == ways->first)
+        return;
+    if (may_be_zeros(c)) {
+        ti_sel_plain(ways);
+        ti_sel_form(ways, TC_SEL_ZEROS, emit_zeros(c));
+    }
+    if (!is_plain(c))
         return;
     bool pairs = may_pair(c), planes = may_pair_columns(c, image);
     if (image->root >= 0 ? !planes : !pairs)

@@ -3,7 +3,7 @@
  *
  *   REDUCE_SUM        of channels, where the axis is contiguous; else it is moved there first.
  *                     Of 8 and 16 bits, before a RESCALE of factor one, that is part of it.
- *                     Another axis of 8 bits also by a window of ones, where that costs less.
+ *                     Another axis of 8 and 16 bits also by a window of ones, where that costs less.
  *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time (U55 has no MIN:
  *                     -1 - max(-1 - x)); or the larger of two halves, again and again: of 32 bits
  *                     always, of others where that costs less
@@ -36,11 +36,36 @@ static bool sum_part(void *user, const tc_view *part)
     return true;
 }
 
-/* The same by a window of ones along the axis, whose channels stay where they are. */
+/* What is stored, within which bounds, and through which table, as the other has it. */
+static void store_like(tc_hw_op *op, const tc_hw_op *like)
+{
+    op->op.ofm = like->op.ofm;
+    op->op.lo = like->op.lo;
+    op->op.hi = like->op.hi;
+    op->op.clip = like->op.clip;
+    op->op.function = like->op.function;
+    op->table = like->table;
+    op->op.ofm_scale.round = like->op.ofm_scale.round;
+}
+
+void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to)
+{
+    tc_hw_op op = ti_sel_op(s, scaled->node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    tc_sel_operand x = ti_sel_operand_of(sums, 4),
+                   f = ti_sel_operand_number(scaled->op.ofm_scale.multiplier, 4);
+    store_like(&op, scaled);
+    op.op.ofm_scale.shift = scaled->op.ofm_scale.shift;
+    ti_sel_combine(s, &op, true, &x, &f, to);
+}
+
+/* The same by a window of ones along the axis, whose channels stay where they are.  Sums of 16 bits have
+ * wide accumulators, whose factors are short: they are scaled by another operation. */
 static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, const tc_view *to,
                        int32_t axis)
 {
     int64_t c = from->dim[from->rank - 1], taps = from->dim[axis];
+    const tc_npu_scale *q = &sum->op.ofm_scale;
+    bool wide = sum->op.ifm.bytes == 2, apart = wide && (q->multiplier != 1 || q->shift);
     tc_hw_op op = ti_sel_op(s, sum->node, TC_NPU_KIND_DEPTHWISE, 0);
     int16_t *weight = tc_new_n(s->hw->arena, int16_t, (size_t)(c * taps));
     int32_t *factor = tc_new_n(s->hw->arena, int32_t, (size_t)c);
@@ -48,22 +73,24 @@ static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, cons
     for (int64_t i = 0; i < c * taps; i++)
         weight[i] = 1;
     for (int64_t i = 0; i < c; i++) {
-        factor[i] = (int32_t)sum->op.ofm_scale.multiplier;
-        shift[i] = (uint8_t)sum->op.ofm_scale.shift;
+        factor[i] = apart ? 1 : (int32_t)q->multiplier;
+        shift[i] = apart ? 0 : (uint8_t)q->shift;
     }
     op.op.ifm = sum->op.ifm;
-    op.op.ofm = sum->op.ofm;
-    op.op.lo = sum->op.lo;
-    op.op.hi = sum->op.hi;
-    op.op.clip = sum->op.clip;
-    op.op.function = sum->op.function;
-    op.table = sum->table;
-    op.op.ofm_scale.round = sum->op.ofm_scale.round;
+    op.op.acc_bits = !wide ? 32 : ti_hw_is_u85(s->hw) ? 48 : 40;
     op.op.per_channel = true;
     op.weight = weight;
     op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)c);
     op.factor = factor;
     op.shift = shift;
+    if (apart) {
+        ti_sel_plain_type(s, &op.op, 4);
+        tc_view sums = ti_sel_working(s, "sums", 4, to->rank, to->dim);
+        ti_sel_pool_axis(s, &op, *from, sums, axis);
+        ti_sel_scale_sums(s, sum, &sums, to);
+        return;
+    }
+    store_like(&op, sum);
     ti_sel_pool_axis(s, &op, *from, *to, axis);
 }
 
@@ -73,7 +100,7 @@ static bool may_be_window(const tc_sel *s, const tc_hw_op *op, const tc_view *fr
     enum { TAPS = 64 };
     int32_t last = from->rank - 1;
     return !s->hw->judges && axis < last && from->stride[last] == 1 && to->stride[last] == 1 &&
-           from->dim[last] > 1 && from->dim[axis] <= TAPS && op->op.ifm.bytes == 1 &&
+           from->dim[last] > 1 && from->dim[axis] <= TAPS && op->op.ifm.bytes <= 2 &&
            op->op.ofm_scale.multiplier <= INT32_MAX;
 }
 

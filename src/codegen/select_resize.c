@@ -4,14 +4,15 @@
  *
  *   nearest, every n-th pixel or one alone: a copy
  *   U85            an operation of its own
- *   U55, nearest   2, 4, 8 times as large: the machine's upscaling; else, for each of n
- *                  results, copies of every d-th pixel
+ *   U55, nearest   2, 4, 8 times as large: the machine's upscaling (select_upscale.c); else, for
+ *                  each of n results, copies of every d-th pixel
  *   U55, bilinear  every n-th result has the same weights: a depthwise convolution of 2 x 2 each,
  *                  strides d, over the input with its border repeated, or results at
- *                  the border by themselves */
-#include "select_form.h"
+ *                  the border by themselves; 2, 4, 8 times as large: or means of the upscaled plane */
+#include "../num/fixed.h"
+#include "select_upscale.h"
 
-enum { MOST_WEIGHT = 255, MOST_STRIDE = 3 };
+enum { MOST_WEIGHT = 255, MOST_STRIDE = 3, MOST_TIMES = 8 };
 
 typedef struct axis {
     int64_t n, d, offset; /* as in TOSA */
@@ -151,27 +152,6 @@ static bool is_times(const axis *a, int64_t k)
     return is;
 }
 
-static void twice(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
-{
-    tc_hw_op op = ti_sel_pointwise(s, node);
-    uint8_t bytes = s->hw->root[from->root].bytes;
-    ti_sel_map(&op.op.ifm, bytes, true, 0);
-    ti_sel_map(&op.op.ofm, bytes, true, 0);
-    op.op.lo = bytes == 1 ? INT8_MIN : INT16_MIN;
-    op.op.hi = bytes == 1 ? INT8_MAX : INT16_MAX;
-    op.op.window.upscale = TC_UPSCALE_NEAREST;
-    for (int64_t i = 0; i < to->dim[0]; i++) {
-        op.ifm = ti_view_at(from, i);
-        op.ofm = ti_view_at(to, i);
-        op.op.ifm.h = (int32_t)op.ifm.dim[0];
-        op.op.ifm.w = (int32_t)op.ifm.dim[1];
-        op.op.ifm.c = op.op.ofm.c = op.op.depth = (int32_t)op.ifm.dim[2];
-        op.op.ofm.h = op.op.window.ih = (int32_t)op.ofm.dim[0];
-        op.op.ofm.w = op.op.window.iw = (int32_t)op.ofm.dim[1];
-        ti_sel_emit(s, &op);
-    }
-}
-
 /* n results of the axis, `step` apart, from pixels that are `stride` apart. */
 static void put_run(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to,
                     int32_t which, int64_t at, int64_t step, int64_t pixel_at, int64_t stride,
@@ -206,35 +186,52 @@ static void pick(tc_sel *s, const tc_node *node, const axis *a, const tc_view *f
     }
 }
 
+/* The same less those before the middle of the first pixel and behind that of the last one: corners
+ * are on corners. */
+static bool is_between(const axis *a, int64_t k)
+{
+    bool is = a->out == k * (a->in - 1) + 1;
+    for (int64_t o = 0; o < a->out && is; o++)
+        is = inside(a, nearest(a, o)) == (o + k / 2) / k;
+    return is;
+}
+
+/* Copies along rows, then along columns. */
+static void pick_both(tc_sel *s, const tc_node *node, const axis *y, const axis *x, tc_view from,
+                      const tc_view *to)
+{
+    bool rows = y->out != y->in || y->n != y->d || y->offset;
+    if (rows) {
+        int64_t dim[4];
+        memcpy(dim, from.dim, sizeof dim);
+        dim[1] = y->out;
+        tc_view next = ti_sel_working(s, "rows", s->hw->root[from.root].bytes, 4, dim);
+        pick(s, node, y, &from, &next, 1);
+        from = next;
+    }
+    pick(s, node, x, &from, to, 2);
+}
+
 static void nearest_u55(tc_sel *s, const tc_node *node, axis y, axis x)
 {
     tc_view from = ti_sel_channels(s, node, node->in[0]), to = ti_sel_result(s, node->out[0]);
     if (s->hw->refused)
         return;
-    uint8_t bytes = s->hw->root[from.root].bytes;
-    int64_t dim[4];
-    for (int64_t k = 2; k <= 8; k *= 2) {
-        if (!is_times(&y, k) || !is_times(&x, k))
-            continue;
-        for (; k > 1 && !s->hw->refused; k /= 2) {
-            memcpy(dim, from.dim, sizeof dim);
-            dim[1] *= 2;
-            dim[2] *= 2;
-            tc_view next = k == 2 ? to : ti_sel_working(s, "upscaled", bytes, 4, dim);
-            twice(s, node, &from, &next);
-            from = next;
+    for (int64_t k = 2; k <= MOST_TIMES; k *= 2)
+        if (is_times(&y, k) && is_times(&x, k)) {
+            ti_sel_times(s, node, k, 0, from, &to);
+            return;
         }
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    pick_both(s, node, &y, &x, from, &to);
+    for (int64_t k = 4; k <= MOST_TIMES && !s->hw->judges; k *= 2) {
+        if (s->hw->refused || !is_between(&y, k) || !is_between(&x, k))
+            continue;
+        ti_sel_plain(&ways);
+        ti_sel_times(s, node, k, k / 2, from, &to);
+        ti_sel_form(&ways, TC_SEL_UPSCALED, true);
         return;
     }
-    bool rows = y.out != y.in || y.n != y.d || y.offset;
-    if (rows) {
-        memcpy(dim, from.dim, sizeof dim);
-        dim[1] = y.out;
-        tc_view next = ti_sel_working(s, "rows", bytes, 4, dim);
-        pick(s, node, &y, &from, &next, 1);
-        from = next;
-    }
-    pick(s, node, &x, &from, &to, 2);
 }
 
 /* ---- U55, bilinear ---- */
@@ -436,6 +433,24 @@ static bool emit_phases(tc_sel *s, const tc_hw_op *op, const axis *y, const axis
     return true;
 }
 
+/* Results are means of the plane that has every pixel k times: with its end, or without. */
+static bool is_mean(const axis *a, int64_t k)
+{
+    bool two = k == 2 || k == 4 || k == MOST_TIMES;
+    return two && a->period == k && a->advance == 1 && !a->offset && a->in > 1 &&
+           (a->out == k * a->in || a->out == k * (a->in - 1) + 1);
+}
+
+/* The operation's factors divide by n as a mean of so many does. */
+static bool divides(const tc_hw_op *op, int64_t channels, int64_t n)
+{
+    tc_scale r = ti_reciprocal_scale((uint32_t)n);
+    bool is = op->op.ofm_scale.round == TC_ROUND_NATURAL && op->op.ofm.bytes == op->op.ifm.bytes;
+    for (int64_t i = 0; i < channels && is; i++)
+        is = op->factor[i] == r.multiplier && op->shift[i] == r.shift;
+    return is;
+}
+
 /* With the border repeated; or results that reach beyond by themselves, where they are few and
  * that costs less. */
 static void bilinear_of(tc_sel *s, const tc_hw_op *op, const axis *y, const axis *x,
@@ -454,10 +469,57 @@ static void bilinear_of(tc_sel *s, const tc_hw_op *op, const axis *y, const axis
         return;
     }
     phases rows = phases_inside(s, y, FEW), columns = phases_inside(s, x, FEW);
-    if (s->hw->refused || s->hw->judges || in.root == from->root || !rows.n || !columns.n)
+    int64_t k = y->period;
+    if (s->hw->refused || s->hw->judges)
         return;
     ti_sel_plain(&ways);
+    if (is_mean(y, k) && is_mean(x, k) && divides(op, from->dim[3], y->n * x->n)) {
+        ti_sel_times_mean(s, op, k, *from, to);
+        ti_sel_form(&ways, TC_SEL_UPSCALED, true);
+    }
+    if (in.root == from->root || !rows.n || !columns.n)
+        return;
     ti_sel_form(&ways, TC_SEL_BORDER, emit_phases(s, op, y, x, rows, columns, from, to));
+}
+
+/* Sums of 16 bits: in 32 bits, and the RESCALE of these; or the means that both are.  false: they are
+ * read in another way. */
+static bool bilinear_of_16(tc_sel *s, const tc_hw_op *sum, const axis *y, const axis *x)
+{
+    const tc_node *node = sum->node;
+    tc_val v = in_32_bits(s, node);
+    if (v == node->out[0])
+        return false;
+    tc_hw_op op = *sum, scaled = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    const tc_type *t = ti_type_of(s->g, v);
+    int64_t c = t->dim[3];
+    ti_sel_unit_scales(s, &op, c);
+    ti_sel_plain_type(s, &op.op, 4);
+    ti_sel_plain_type(s, &scaled.op, 4);
+    tc_val end = ti_sel_take_tail(s, &scaled, v, (tc_sel_tail){.scaled = true, .bounds = true});
+    tc_view from = ti_sel_channels(s, node, node->in[0]), to = ti_sel_result_of(s, node, end);
+    if (s->hw->refused)
+        return true;
+    if (end == v) {
+        bilinear_of(s, &op, y, x, &from, &to);
+        return true;
+    }
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    tc_view sums = ti_sel_working(s, "sums", 4, t->rank, t->dim);
+    bilinear_of(s, &op, y, x, &from, &sums);
+    ti_sel_scale_sums(s, &scaled, &sums, &to);
+    int64_t k = y->period;
+    tc_scale r = ti_reciprocal_scale((uint32_t)(y->n * x->n));
+    const tc_npu_scale *q = &scaled.op.ofm_scale;
+    if (s->hw->refused || s->hw->judges || !is_mean(y, k) || !is_mean(x, k) ||
+        q->round != TC_ROUND_NATURAL || q->multiplier != (uint32_t)r.multiplier ||
+        q->shift != r.shift || scaled.op.ofm.bytes != 2)
+        return true;
+    ti_sel_plain(&ways);
+    scaled.op.ifm = op.op.ifm;
+    ti_sel_times_mean(s, &scaled, k, from, &to);
+    ti_sel_form(&ways, TC_SEL_UPSCALED, true);
+    return true;
 }
 
 static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
@@ -471,6 +533,8 @@ static void bilinear_u55(tc_sel *s, const tc_node *node, axis y, axis x)
     op.op.ofm.c = (int32_t)c;
     op.op.per_channel = true;
     op.bias = tc_new_n(s->hw->arena, int64_t, (size_t)c);
+    if (bytes == 2 && bilinear_of_16(s, &op, &y, &x))
+        return;
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], (tc_sel_tail){.scaled = true, .channel = true});
     if (!op.factor) {
         if (bytes == 2) {

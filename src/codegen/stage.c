@@ -47,23 +47,23 @@ void ti_hw_densities(tc_hw *hw)
 {
     tc_map known;
     ti_map_init(&known, hw->arena);
-    for (size_t i = 0; i < hw->n_op && ti_hw_stages(hw); i++) {
+    for (size_t i = 0; i < hw->n_op; i++) {
         tc_hw_op *op = &hw->op[i];
         const tc_npu_op *o = &op->op;
         if (!op->weight)
             continue;
         void **of = ti_map_at(&known, key_of(&op->weight));
         if (!*of) {
-            tc_npu_weight_census census;
+            tc_npu_weight_census *census = *of = tc_new(hw->arena, tc_npu_weight_census);
             int32_t depth = o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c;
             ti_npu_weights_count(op->weight,
                                  (size_t)o->ofm.c * (size_t)o->window.kh * (size_t)o->window.kw *
                                      (size_t)depth,
-                                 &census);
-            double density = ti_npu_weights_density(&census);
-            *of = ti_arena_copy(hw->arena, &density, sizeof density);
+                                 census);
         }
-        op->density = *(const double *)*of;
+        op->census = *of;
+        if (ti_hw_stages(hw))
+            op->density = ti_npu_weights_density(op->census);
     }
 }
 
@@ -161,7 +161,8 @@ static tc_npu_op priced(const tc_hw *hw, const tc_hw_op *op, bool staged)
 {
     tc_npu_op o = op->op;
     o.weights.region = o.scale_region = staged ? ti_hw_fast_region(hw) : 0;
-    o.weights.bytes[0] = (uint64_t)(ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c);
+    int64_t bytes = ti_hw_weight_bytes(op, o.ofm.c) - 10 * (int64_t)o.ofm.c;
+    o.weights.bytes[0] = (uint64_t)ti_max_i64(bytes, (int64_t)ti_hw_packed_bytes(hw, op, &o));
     o.scale_bytes[0] = 10 * (uint64_t)o.ofm.c;
     return o;
 }
@@ -172,7 +173,7 @@ void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out)
     double bytes = (double)o.weights.bytes[0];
     if (!hw->memo)
         hw->memo = ti_npu_block_memo_new(hw->kept);
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, &o, 1, &bytes);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, &o, 1, &bytes, hw->again);
     ti_npu_job_of(hw->machine, hw->options->system, &o, 1, out);
     out->ahead = !staged; /* a wait for a copy keeps the machine from asking for anything ahead */
 }

@@ -234,6 +234,13 @@ static void conv(const counter *k)
 {
     const tc_type *w = operand(k, 1);
     k->cost->macs = macs_of(k);
+    tc_c_sums sums;
+    if (ti_c_sums(k->cg, k->s, &sums)) {
+        COUNT(k, sums_call, sums.outer);
+        COUNT(k, sums_result, sums.outer * sums.inner);
+        COUNT(k, sums_element, sums.outer * sums.n * sums.inner);
+        return;
+    }
     if (!ti_c_is_quick(k->cg, k->s)) {
         any_conv(k);
         return;

@@ -177,6 +177,12 @@ int64_t ti_c_library_scratch(const tc_c_model *m, const tc_node *node);
  * at a time; bytes that a convolution needs for columns. */
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *step);
 bool ti_c_is_wide(const tc_c_graph *cg, const tc_c_step *step); /* a quick one, of 48-bit sums */
+/* A depthwise convolution that adds up whole rows, columns or planes and that no quick kernel takes: [outer, n,
+ * inner] along n (tosac_sums.c); false: it is none. */
+typedef struct tc_c_sums {
+    int64_t outer, n, inner;
+} tc_c_sums;
+bool ti_c_sums(const tc_c_graph *cg, const tc_c_step *step, tc_c_sums *out);
 bool ti_c_has_columns(const tc_c_graph *cg, const tc_node *node);
 /* The windows of a convolution that such a kernel takes, height first. */
 typedef struct tc_c_windows {

@@ -150,6 +150,48 @@ static const struct quick_kernel *quick_kernel_of(const tc_c_graph *cg, const tc
     return NULL;
 }
 
+/* ---- sums ---- */
+
+static bool all_are(const tc_c_graph *cg, tc_val v, int64_t number)
+{
+    int64_t n = tc_type_count(ti_type_of(cg->g, v));
+    for (int64_t i = 0; i < n; i++)
+        if (ti_c_const_at(cg, v, i) != number)
+            return false;
+    return true;
+}
+
+bool ti_c_sums(const tc_c_graph *cg, const tc_c_step *s, tc_c_sums *out)
+{
+    const tc_node *node = s->node;
+    if (node->op != TC_OP_tosa_depthwise_conv2d || !s->rescale || quick_kernel_of(cg, s))
+        return false;
+    const tc_type *x = ti_c_operand(cg, node, 0), *w = ti_c_operand(cg, node, 1);
+    const tc_attr_tosa_conv *a = node->attr;
+    const tc_attr_tosa_rescale *r = s->rescale->attr;
+    tc_dtype to = result_of(cg, s);
+    bool fits = (x->dtype == TC_i8 || x->dtype == TC_i16) && (to == TC_i8 || to == TC_i16) &&
+                w->dim[3] == 1 && ti_ints_are(a->pad, 0);
+    for (int i = 1; i < 5; i++)
+        fits = fits && ti_c_is_const(cg, node->in[i]);
+    if (!fits || !all_are(cg, node->in[1], 1) || ti_c_const_at(cg, node->in[4], 0) != 0 ||
+        !all_are(cg, node->in[2], bias_at(cg, node, 0)) || r->scale32 != (x->dtype == TC_i8) ||
+        r->rounding_mode == TC_rounding_inexact ||
+        tc_type_count(ti_type_of(cg->g, s->rescale->in[1])) != 1 ||
+        (x->dtype == TC_i16 && (ti_c_const_at(cg, node->in[3], 0) != 0 || !is_narrow(cg, s))))
+        return false;
+    const int64_t h = x->dim[1], c = x->dim[2], kh = w->dim[0], kw = w->dim[1];
+    if (kh == h && kw == c)
+        *out = (tc_c_sums){x->dim[0], h * c, x->dim[3]};
+    else if (kh == h && kw == 1 && a->stride.v[1] == 1)
+        *out = (tc_c_sums){x->dim[0], h, c * x->dim[3]};
+    else if (kw == c && kh == 1 && a->stride.v[0] == 1)
+        *out = (tc_c_sums){x->dim[0] * h, c, x->dim[3]};
+    else
+        return false;
+    return true;
+}
+
 bool ti_c_is_quick(const tc_c_graph *cg, const tc_c_step *s)
 {
     return quick_kernel_of(cg, s) != NULL;
@@ -362,6 +404,23 @@ static void quick(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     ti_buf_text(&m->code, ");\n");
 }
 
+static void sums(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s, const tc_c_sums *p)
+{
+    const tc_node *node = s->node;
+    const tc_type *x = ti_c_operand(cg, node, 0);
+    int64_t bias = bias_at(cg, node, 0) - ti_c_const_at(cg, node->in[3], 0) * p->n;
+    const char *q = requant(m, cg, s, x->dtype == TC_i16);
+    m->used[TC_C_SIMD] = m->used[TC_C_SUMS] = true;
+    ti_buf_printf(&m->code,
+                  "        static const tosac_added p = {\n"
+                  "            .outer = %" PRId64 ", .n = %" PRId64 ", .inner = %" PRId64 ", .bias = %s,\n"
+                  "            .type = %s, .result = %s,\n            .q = %s};\n",
+                  p->outer, p->n, p->inner, ti_c_number(m, (int32_t)(uint32_t)(uint64_t)bias),
+                  ti_c_type_word(x->dtype), ti_c_type_word(result_of(cg, s)), q);
+    const char *from = ti_c_pointer(m, cg, node->in[0]);
+    ti_buf_printf(&m->code, "        tosac_sum(&p, %s, %s);\n", from, ti_c_pointer(m, cg, s->out));
+}
+
 /* ---- any ---- */
 
 static const char *three(const tc_c_model *m, const int64_t *v, int n, int64_t missing, int step,
@@ -438,7 +497,11 @@ static void any(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 
 tc_status ti_c_conv(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
 {
-    (ti_c_is_quick(cg, s) ? quick : any)(m, cg, s);
+    tc_c_sums p;
+    if (ti_c_sums(cg, s, &p))
+        sums(m, cg, s, &p);
+    else
+        (ti_c_is_quick(cg, s) ? quick : any)(m, cg, s);
     return TC_OK;
 }
 

@@ -11,7 +11,7 @@
 #include <math.h>
 
 enum { JOBS = 8, SIDES = 160, BRICK = 16 };
-static const double more_traffic = 1.1, burst = 64, /* that are too few to count */
+static const double more_traffic[] = {1.1, 1.4}, burst = 64, /* that are too few to count */
     equal = 1e-9;
 
 /* ---- prices ---- */
@@ -180,7 +180,7 @@ static void search(group *g, bool lightest, choice *best)
             search_on(g, i, lightest, best);
 }
 
-static void best_of(group *g, const double *weight_bytes)
+static void best_of(group *g, const double *weight_bytes, bool again)
 {
     tc_npu_op *op = &g->op[g->main];
     for (size_t i = 0; i < g->n; i++)
@@ -198,7 +198,7 @@ static void best_of(group *g, const double *weight_bytes)
     choice light = best;
     if (u85 && op->kind == TC_NPU_KIND_DEPTHWISE) /* a whole plane, near Vela's choice */
         search(g, true, &light);
-    g->traffic = more_traffic * light.price.traffic + burst;
+    g->traffic = more_traffic[again] * light.price.traffic + burst;
     search(g, false, &best);
     set_block(g, best.block, best.microblock);
 }
@@ -211,7 +211,7 @@ enum { SLOTS = 1024, CHAIN = 4, NUMBERS = 64 };
 typedef struct shape {
     const tc_npu_machine *m;
     const tc_npu_system *s;
-    int64_t number[CHAIN][NUMBERS];
+    int64_t number[CHAIN][NUMBERS], again;
 } shape;
 
 typedef struct known {
@@ -284,11 +284,11 @@ static size_t hash(const shape *of)
 
 void ti_npu_best_blocks(tc_npu_block_memo *memo, const tc_npu_machine *machine,
                         const tc_npu_system *system, tc_npu_op *op, size_t n,
-                        const double *weight_bytes)
+                        const double *weight_bytes, bool again)
 {
     group g = {.m = machine, .s = system, .op = op, .n = n, .main = main_of(op, n)};
     known *found = NULL, **slot = NULL;
-    shape of = {.m = machine, .s = system};
+    shape of = {.m = machine, .s = system, .again = again};
     if (memo && n <= CHAIN) {
         for (size_t i = 0; i < n; i++)
             describe(&op[i], weight_bytes ? weight_bytes[i] : bytes_of(&op[i]), of.number[i]);
@@ -301,7 +301,7 @@ void ti_npu_best_blocks(tc_npu_block_memo *memo, const tc_npu_machine *machine,
             ti_npu_set_order(machine, &op[i]);
         set_block(&g, found->block, found->microblock);
     } else
-        best_of(&g, weight_bytes);
+        best_of(&g, weight_bytes, again);
     if (slot && !found) {
         known *k = tc_new(memo->arena, known);
         *k = (known){of, op->block, op->microblock, *slot};
@@ -346,5 +346,5 @@ bool ti_npu_best_blocks_of(const tc_npu_machine *machine, const tc_npu_system *s
 void ti_npu_best_block(const tc_npu_machine *machine, const tc_npu_system *system, tc_npu_op *op,
                        double weight_bytes)
 {
-    ti_npu_best_blocks(NULL, machine, system, op, 1, &weight_bytes);
+    ti_npu_best_blocks(NULL, machine, system, op, 1, &weight_bytes, false);
 }

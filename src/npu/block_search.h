@@ -3,7 +3,7 @@
  *
  * Vela takes the block that fetches least; the machine's time is another matter.  Of all blocks
  * that fit, on all microblocks that may be used, the cheapest is taken whose traffic is at most
- * 1.1 times that of Vela's choice.  The order of weights is Vela's and does not depend on prices:
+ * 1.1 times that of Vela's choice; 1.4 times for who asks for more.  The order of weights is Vela's and does not depend on prices:
  * Vela's own rule and its cost model contradict each other there. */
 #ifndef TC_BLOCK_SEARCH_H
 #define TC_BLOCK_SEARCH_H
@@ -25,10 +25,11 @@ void ti_npu_best_block(const tc_npu_machine *machine, const tc_npu_system *syste
  * other's accumulators.
  *
  *   memo          NULL: none
- *   weight_bytes  of each; NULL: as op->weights says */
+ *   weight_bytes  of each; NULL: as op->weights says
+ *   again         more may be read again */
 void ti_npu_best_blocks(tc_npu_block_memo *memo, const tc_npu_machine *machine,
                         const tc_npu_system *system, tc_npu_op *op, size_t n,
-                        const double *weight_bytes);
+                        const double *weight_bytes, bool again);
 
 /* An order of weights: channels of a block and of a microblock. */
 typedef struct tc_npu_order {

@@ -134,6 +134,53 @@ static text *enlarged(void)
     return t;
 }
 
+/* k times as large, as the runtime of TensorFlow Lite rounds: halves away from zero. */
+static text *enlarged_as_mean(int k)
+{
+    char to[32];
+    text *t = begin("%0: i8[1,12,12,16]", 1);
+    snprintf(to, sizeof to, "1,%d,%d,16", 12 * k, 12 * k);
+    SAY(t, "  %%1 = const [%d, 1, %d, 1] : shape[4]\n  %%2 = const [0, 0] : shape[2]\n"
+           "  %%3 = const [%d, %d] : shape[2]\n"
+           "  %%4 = tosa.resize %%0, %%1, %%2, %%3 mode=bilinear : i32[%s]\n", k, k, k - 1, k - 1, to);
+    t->value = 4;
+    rescale_by(t, 4, "i32", "i8", to, (1 << 30) + 1, k == 2 ? 32 : 34);
+    return t;
+}
+
+static text *twice_as_mean(void)
+{
+    return enlarged_as_mean(2);
+}
+
+static text *four_times_as_mean(void)
+{
+    return enlarged_as_mean(4);
+}
+
+/* From corner to corner, the nearest pixel. */
+static text *nearest_corners(void)
+{
+    text *t = begin("%0: i8[1,4,4,8]", 1);
+    SAY(t, "  %%1 = const [8, 2, 8, 2] : shape[4]\n  %%2 = const [0, 0] : shape[2]\n"
+           "  %%3 = tosa.resize %%0, %%1, %%2, %%2 mode=nearest : i8[1,13,13,8]\n");
+    t->value = 3;
+    return t;
+}
+
+/* A transposed convolution of stride 2 x 2. */
+static text *transposed(void)
+{
+    text *t = begin("%0: i8[1,8,8,8]", 1);
+    int k = constant(t, "i8", 16 * 9 * 8, "16,3,3,8", 0), b = constant(t, "i32", 16, "16", 0),
+        p = constant(t, "i8", 1, "1", 3), q = zero(t, "i8");
+    SAY(t, "  %%%d = tosa.transpose_conv2d %%0, %%%d, %%%d, %%%d, %%%d out_pad=[0,-1,0,-1] "
+           "stride=[2,2] local_bound=false acc_type=i32 : i32[1,16,16,16]\n",
+        t->value + 1, k, b, p, q);
+    rescale(t, ++t->value, "i32", "i8", "1,16,16,16", 40);
+    return t;
+}
+
 static text *parts(void)
 {
     text *t = begin("%0: i8[1,2], %1: i8[1,2], %2: i8[1,3], %3: i8[1,2]", 4);
@@ -167,6 +214,13 @@ static const struct {
     {"sums of rows", "window-of-ones", row_sums, "ethos-u55-128", "Sram_Only", TAKEN},
     {"enlarged", "border-apart", enlarged, "ethos-u55-128", "Sram_Only", TAKEN},
     {"enlarged, from DRAM", "border-apart", enlarged, "ethos-u65-256", "Dedicated_Sram", LEFT},
+    {"twice as means", "upscaled", twice_as_mean, "ethos-u65-256", "Dedicated_Sram", TAKEN},
+    {"4 times as means, U55", "upscaled", four_times_as_mean, "ethos-u55-128", "Sram_Only", LEFT},
+    {"other means", "upscaled", enlarged, "ethos-u65-256", "Dedicated_Sram", NONE},
+    {"corners", "upscaled", nearest_corners, "ethos-u65-256", "Dedicated_Sram", TAKEN},
+    {"transposed, from DRAM", "zeros-between", transposed, "ethos-u65-256", "Dedicated_Sram", TAKEN},
+    {"transposed", "zeros-between", transposed, "ethos-u55-128", "Sram_Only", LEFT},
+    {"transposed, U85", "zeros-between", transposed, "ethos-u85-256", "Sram_Only", NONE},
     {"parts, two memories", "elementwise-copies", parts, "ethos-u65-256", "Dedicated_Sram", TAKEN},
 };
 

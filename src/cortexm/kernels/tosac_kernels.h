@@ -290,6 +290,15 @@ void tosac_depthwise_s16(const tosac_window *p, const int16_t *x, const int8_t *
 void tosac_conv2d_s16_wide(const tosac_window *p, const int16_t *x, const int8_t *w,
                            const int64_t *bias, int16_t *out, int16_t *columns);
 
+/* Sums of x [outer, n, inner] along n, plus bias, and their RESCALE by one factor: int8 and int16, whose
+ * sums fit 32 bits; q: SINGLE or DOUBLE, of int16 as above. */
+typedef struct tosac_added {
+    int32_t outer, n, inner, bias;
+    tosac_type type, result;
+    tosac_requant q;
+} tosac_added;
+void tosac_sum(const tosac_added *p, const void *x, void *out);
+
 /* MATMUL: a [n, h, c], b [n, c, w], result [n, h, w]. */
 typedef struct tosac_matmul {
     int32_t n, h, c, w, a_zero, b_zero;

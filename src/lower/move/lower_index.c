@@ -90,38 +90,64 @@ static tc_val row_numbers(tc_build *lw, const tc_row_list *rows)
     return ti_b_tosa_tile(lw, index, (int64_t[]){rows->outer, 1});
 }
 
-/* How many rows from i on follow one another, each one further than the last (or, *back, one less).
- */
-static int64_t run_length(const int64_t *place, int64_t i, int64_t n, bool *back)
+/* Rows `first`, first + step, ...: n of them. */
+typedef struct row_run {
+    int64_t first, step, n;
+} row_run;
+
+/* The rows from i on that follow one another at one distance: any where they are all of them, else those
+ * next to each other, on or back. */
+static row_run run_from(const int64_t *place, int64_t i, int64_t n)
 {
-    int64_t k = i + 1;
-    *back = k < n && place[k] == place[i] - 1;
-    int64_t step = *back ? -1 : 1;
-    while (k < n && place[k] == place[k - 1] + step)
-        k++;
-    return k - i;
+    row_run r = {place[i], i + 1 < n ? place[i + 1] - place[i] : 1, 1};
+    while (i + r.n < n && place[i + r.n] == place[i + r.n - 1] + r.step)
+        r.n++;
+    bool close = r.step == 1 || r.step == -1, all = r.n == n;
+    return close || all ? r : (row_run){place[i], 1, 1};
 }
 
 static int64_t count_runs(const tc_row_list *rows)
 {
     int64_t n = 0;
-    bool back;
-    for (int64_t i = 0; i < rows->count; i += run_length(rows->known, i, rows->count, &back))
+    for (int64_t i = 0; i < rows->count; i += run_from(rows->known, i, rows->count).n)
         n++;
     return n;
+}
+
+/* Every step-th row: the first of as many groups of `step`; behind the last one there may be none. */
+static tc_val rows_apart(tc_build *lw, tc_val x, const tc_row_list *rows, row_run r)
+{
+    int64_t last = r.first + r.n * r.step <= rows->extent ? 0 : 1, n = r.n - last;
+    const int64_t groups[] = {rows->outer, n, r.step * rows->inner},
+                  begin[] = {0, 0, 0}, one[] = {rows->outer, n, rows->inner};
+    tc_val y = ti_b_tosa_slice_axis(lw, x, 1, r.first, n * r.step);
+    y = ti_b_tosa_slice(lw, ti_b_tosa_reshape(lw, y, 3, groups), begin, one);
+    if (!last)
+        return y;
+    tc_val end = ti_b_tosa_slice_axis(lw, x, 1, r.first + n * r.step, 1);
+    return ti_put_concat(lw, (tc_val[]){y, end}, 2, 1);
+}
+
+static tc_val rows_of_run(tc_build *lw, tc_val x, const tc_row_list *rows, row_run r)
+{
+    if (r.step == 0)
+        return ti_b_tosa_tile(lw, ti_b_tosa_slice_axis(lw, x, 1, r.first, 1),
+                              (int64_t[]){1, r.n, 1});
+    if (r.step > 0)
+        return r.step == 1 ? ti_b_tosa_slice_axis(lw, x, 1, r.first, r.n)
+                           : rows_apart(lw, x, rows, r);
+    row_run on = {r.first + (r.n - 1) * r.step, -r.step, r.n};
+    return ti_put_reverse(lw, rows_of_run(lw, x, rows, on), 1);
 }
 
 static tc_val rows_by_runs(tc_build *lw, tc_val x, const tc_row_list *rows, int64_t runs)
 {
     tc_val *part = tc_new_n(&lw->ctx->arena, tc_val, (size_t)runs);
     int n = 0;
-    bool back;
-    for (int64_t i = 0, k; i < rows->count; i += k) {
-        k = run_length(rows->known, i, rows->count, &back);
-        part[n] = ti_b_tosa_slice_axis(lw, x, 1, back ? rows->known[i] - k + 1 : rows->known[i], k);
-        if (back)
-            part[n] = ti_put_reverse(lw, part[n], 1);
-        n++;
+    for (int64_t i = 0; i < rows->count;) {
+        row_run r = run_from(rows->known, i, rows->count);
+        part[n++] = rows_of_run(lw, x, rows, r);
+        i += r.n;
     }
     return ti_put_join(lw, part, n, 1);
 }
