@@ -4,7 +4,8 @@
  *   models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] [--known FILE]
  *          [--written DIR] [--every N] [-j N]
  *   models --table GOLDEN [--targets A,B]   every operator of the table in every type, for every
- *                               target; GOLDEN has models of those that are not elementwise
+ *                               target; GOLDEN has models of those that are not elementwise;
+ *                               --seed S --count N behind it: N of them from the S-th
  *   models --show SEED          prints a model
  *   models --try FILE TARGET    tries one that was kept
  *
@@ -258,10 +259,10 @@ static void run_all(const options *o, tally *all)
         if (file[w] && fork() == 0) {
             tally *t = calloc(1, sizeof *t);
             for (uint64_t i = (uint64_t)w; i < o->count; i += (uint64_t)o->jobs)
-                if (o->table)
-                    one_operator(o, (tc_op)i, t);
-                else
+                if (!o->table)
                     one_model(o, o->seed + i, t);
+                else if (o->seed - 1 + i < TC_OP_tosa_argmax)
+                    one_operator(o, (tc_op)(o->seed - 1 + i), t);
             fwrite(t, sizeof *t, 1, file[w]);
             fflush(NULL);
             _exit(0);

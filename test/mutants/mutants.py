@@ -13,6 +13,8 @@ The nets (nets.py), all of them parts of `make check`:
     graphs     small graphs on two machines, our executor and verifier (npu-own)
     streams    every sixth case of TOSA's suite, on three machines by turns, the same
     second     the same streams before check/tosac_check
+    cases      the other cases of the suite, by our executor and verifier alone
+    drawn      500 random graphs of integers on four machines by turns, the same (tools/peer/own_diff.py)
     units      unit tests of lowering and of the back end
     operators  recorded operators of PyTorch, compiled, before recorded results
     bytes      hashes of digits for four targets
@@ -20,11 +22,11 @@ The nets (nets.py), all of them parts of `make check`:
     certificates   the same files before check/tosac_check
     shaders    compute shaders of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
-    models     120 random models for every target
+    models     1,000 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
-Of a net at most MOST tests are tried, drawn by the mutant, and none that takes LONG; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
-harmless, or a hole.  --deep: of the mutants at that line, without a limit.
+Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most REST seconds.  One of ALL mutants goes
+through all nets.  What nothing finds is listed: it is harmless, or a hole.  --deep: of the mutants at that line, without a limit.
 WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
 """
 from __future__ import annotations
@@ -43,8 +45,9 @@ from places import Mutant, places
 from reach import Reach, key
 
 ALL = 12
-MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 5, "operators": 5, "bytes": 1, "check": 2}
-LONG = 1.5  # seconds; such tests, the table of operators and random models are tried with --deep alone
+MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
+LONG = 1.5  # seconds
+REST = 120
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
@@ -61,6 +64,15 @@ class Trial:
             by_net.setdefault(self.reach.tests[k].net, []).append(k)
         kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST.get(net, 0))))}
         return [k for k in found if k in kept]
+
+    def others(self, found: list[int], name: str) -> list[int]:
+        """Those that were not chosen, as many as take REST seconds."""
+        left, tried = REST, set(self.chosen(found, name))
+        kept = []
+        for k in (k for k in found if k not in tried):
+            left -= self.reach.seconds[k]
+            kept += [k] if left > 0 else []
+        return kept
 
     def finds(self, changed: Path, found: list[int], all_nets: bool) -> dict[str, str]:
         """By net, the first test that says something else."""
@@ -91,6 +103,8 @@ def row_of(trial: Trial, place, number: int) -> dict:
     row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
     row["all"] = number % ALL == 0
     row["by"] = trial.finds(trial.build.work / "changed.o", trial.chosen(reached, m.words), row["all"])
+    if not set(row["by"]) - set(PRICES) and not trial.deep:
+        row["by"] |= trial.finds(trial.build.work / "changed.o", trial.others(reached, m.words), False)
     found = set(row["by"]) - set(PRICES)
     row["is"] = "found" if found else trial.build.changed(m) or ("a price" if row["by"] else "not found" if reached else "not reached")
     return row
@@ -131,7 +145,7 @@ def main() -> int:
     drawn = drawn[args.skip:]
     work = args.work.resolve()
     build, bench = Build(args.build.resolve(), work), Bench(args.build.resolve(), work, args.cases.resolve())
-    reach = Reach(build, bench, all_tests(bench.build, bench.cases), work / "reach.json")
+    reach = Reach(build, bench, all_tests(bench.build, bench.cases, work), work / "reach.json")
     kept = work / f"seed{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
