@@ -3,8 +3,9 @@
 
 From a region's inputs (the certificate's samples) its part of the typed program is computed here, without the compiler's kernels and without its
 lowering: operators of TOSA in integers, bit for bit; the others in real numbers, rounded to the code of each value's type.  A program of TOSA's operators
-and moves alone must agree bit for bit.  Others round where the compiler's forms round otherwise, so they are computed TIMES more with every code drawn up to
-one step aside: the region may differ from the program by no more than SHARE of what these differ by.
+and moves alone must agree bit for bit.  In others a code may be the next one where the number lies near the middle between two, because factors are
+integers and functions tables: the program is computed TIMES more with each number moved by up to ASIDE of a step before it is rounded, and the region may
+differ from the program by no more than SHARE of what these differ by.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ from .tosa_operators import OPERATORS
 from .typed_operators import MOVES, REAL, real_of, scales_of
 from .typed_text import INPUT, Type, type_of
 
-TIMES = 3
+TIMES, ASIDE = 3, 1 / 32
 SHARE = 2.0  # root mean squares; of the greatest difference twice that
 STEP = 0.5  # codes that may differ at any rate
 
 
 def rounded(x: np.ndarray, t: Type, dice) -> np.ndarray:
-    """The code of each real number; dice: of one up to a step aside."""
+    """The code of each real number; dice: of one up to ASIDE of a step aside."""
     q = scales_of(t)
     if q is None:
         return x if t.dtype[0] == "f" else np.rint(x)
     s, z, lo, hi = q
-    aside = dice.uniform(-0.5, 0.5, x.shape) if dice is not None and hi - lo < 1 << 16 else 0.0
+    aside = dice.uniform(-ASIDE, ASIDE, x.shape) if dice is not None and hi - lo < 1 << 16 else 0.0
     return np.clip(np.floor(np.nan_to_num(x / s + z + 0.5 + aside, posinf=1e18, neginf=-1e18)), lo, hi)
 
 

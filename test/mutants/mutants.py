@@ -22,7 +22,7 @@ The nets (nets.py), all of them parts of `make check`:
     certificates   the same files before check/tosac_check
     shaders    compute shaders of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
-    models     1,000 random models for every target
+    models     300 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
 Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most REST seconds.  One of ALL mutants goes
@@ -47,7 +47,7 @@ from reach import Reach, key
 ALL = 12
 MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
 LONG = 1.5  # seconds
-REST = 120
+REST = 40
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
