@@ -23,7 +23,7 @@ from .typed_operators import MOVES, REAL, real_of, scales_of
 from .typed_text import INPUT, Type, type_of
 
 TIMES, ASIDE = 3, 1 / 32
-SHARE = 2.0  # root mean squares; of the greatest difference twice that
+SHARE = 1.0  # root mean squares; of the greatest difference twice that
 STEP = 0.5  # codes that may differ at any rate
 
 
@@ -171,9 +171,14 @@ def check_region(typed: Typed, said: dict, samples: list, report: dict) -> list[
     return faults
 
 
+def report_of() -> dict:
+    """Of nothing yet."""
+    return {"typed_regions": 0, "typed_operators": 0, "typed_samples": 0, "typed_elements": 0, "typed_exact": 0, "typed_not_computed": [], "faults": []}
+
+
 def judge(beside: Beside, folder: Path) -> dict:
     """Regions, operators, samples and elements that were computed; faults; what has no rule."""
-    report: dict = {"typed_regions": 0, "typed_operators": 0, "typed_samples": 0, "typed_elements": 0, "typed_exact": 0, "typed_not_computed": [], "faults": []}
+    report = report_of()
     typed = Typed(beside.text, side_of(beside.text, folder))
     for said in beside.record["regions"]:
         samples = samples_of(beside, said["name"])

@@ -2,7 +2,7 @@
 /* main.c -- the random-model tester.
  *
  *   models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] [--known FILE]
- *          [--written DIR] [--every N] [-j N]
+ *          [--written DIR] [--every N] [-j N] [--only N,N,...]
  *   models --table GOLDEN [--targets A,B]   every operator of the table in every type, for every
  *                               target; GOLDEN has models of those that are not elementwise;
  *                               --seed S --count N behind it: N of them from the S-th
@@ -29,6 +29,7 @@ enum { MOST_TARGETS = 16, MOST_REASONS = 4000, MOST_KNOWN = 64, REASON = 160 };
 
 typedef struct options {
     uint64_t seed, count, every;
+    const char *only; /* numbers, by commas; NULL: of count from seed */
     const char *found, *kept, *known, *written, *table, *target[MOST_TARGETS];
     size_t n_target;
     long jobs;
@@ -249,6 +250,17 @@ static void add_up(tally *all, const tally *part)
     }
 }
 
+static void those_only(const options *o, tally *t)
+{
+    for (const char *at = o->only; *at;) {
+        char *end;
+        one_model(o, strtoull(at, &end, 10), t);
+        at = end + (*end == ',');
+        if (end == at)
+            return;
+    }
+}
+
 /* Worker w of the jobs takes every jobs-th number and leaves its tally in a file. */
 static void run_all(const options *o, tally *all)
 {
@@ -258,7 +270,9 @@ static void run_all(const options *o, tally *all)
         fflush(NULL);
         if (file[w] && fork() == 0) {
             tally *t = calloc(1, sizeof *t);
-            for (uint64_t i = (uint64_t)w; i < o->count; i += (uint64_t)o->jobs)
+            if (o->only && w == 0)
+                those_only(o, t);
+            for (uint64_t i = (uint64_t)w; i < o->count && !o->only; i += (uint64_t)o->jobs)
                 if (!o->table)
                     one_model(o, o->seed + i, t);
                 else if (o->seed - 1 + i < TC_OP_tosa_argmax)
@@ -354,6 +368,8 @@ static bool parse(int argc, char **argv, options *o)
             o->every = strtoull(value, NULL, 10);
         else if (ti_text_eq(word, "-j"))
             o->jobs = strtol(value, NULL, 10);
+        else if (ti_text_eq(word, "--only"))
+            o->only = value;
         else if (ti_text_eq(word, "--found"))
             o->found = value;
         else if (ti_text_eq(word, "--kept"))

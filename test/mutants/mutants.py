@@ -40,7 +40,7 @@ from collections import Counter
 from pathlib import Path
 
 from build import Build
-from nets import PRICES, Bench, all_tests
+from nets import PRICES, Bench, all_tests, as_before, together
 from places import Mutant, places
 from reach import Reach, key
 
@@ -48,6 +48,7 @@ ALL = 12
 MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
 LONG = 1.5  # seconds
 REST = 40
+BATCH = 16  # tests at a time, where a command takes several
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
@@ -77,20 +78,40 @@ class Trial:
     def finds(self, changed: Path, found: list[int], all_nets: bool) -> dict[str, str]:
         """By net, the first test that says something else."""
         programs, by = {}, {}
-        for k in found:
-            t = self.reach.tests[k]
+        for ks in self.batches(found):
+            t = self.reach.tests[ks[0]]
             if all_nets and t.net in by:
                 continue
             if t.target not in programs:
                 programs[t.target] = self.build.link(t.target, [changed], self.build.work / t.target, "-s")
-            self.bench.seconds = LEAST + PATIENCE * self.reach.seconds[k]
-            said, _ = self.bench.tried(t, programs[t.target])
-            for net in said:
-                if said[net] != self.reach.said[k][net]:
-                    by.setdefault(net, t.name)
+            self.bench.seconds = LEAST + PATIENCE * sum(self.reach.seconds[k] for k in ks)
+            for net in self.differs(programs[t.target], ks):
+                by.setdefault(net, t.name)
             if not all_nets and set(by) - set(PRICES):
                 break
         return by
+
+    def differs(self, program: Path, ks: list[int]) -> list[str]:
+        """Nets by which these tests say something else."""
+        t, before = self.reach.tests[ks[0]], [self.reach.said[k] for k in ks]
+        if len(ks) == 1:
+            said, _ = self.bench.tried(t, program)
+            return [net for net in said if said[net] != before[0][net]]
+        return [] if as_before(together(self.bench, program, [self.reach.tests[k] for k in ks]), [b[t.net] for b in before]) else [t.net]
+
+    def batches(self, found: list[int]) -> list[list[int]]:
+        """Those of one command BATCH at a time, in the order of the first of each."""
+        made: list[list[int]] = []
+        filled: dict[tuple, list[int]] = {}
+        for k in found:
+            words = self.reach.tests[k].words
+            batch = filled.get(words, [])
+            if not words or not 0 < len(batch) < BATCH:
+                batch = []
+                made.append(batch)
+                filled[words] = batch
+            batch.append(k)
+        return made
 
 
 def row_of(trial: Trial, place, number: int) -> dict:

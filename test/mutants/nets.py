@@ -37,6 +37,8 @@ class Test(NamedTuple):
     name: str
     target: str  # the program that is linked to the compiler under test
     says: Callable[["Bench", Path], dict[str, str]]
+    words: tuple = ()  # of a command that takes several tests at a time: what stands in front of all of them,
+    own: object = None  # and what is of this one
 
 
 class Bench:
@@ -63,13 +65,35 @@ class Bench:
         return found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def tallied(said: str) -> list[int]:
+    """The exit status and what is counted at the end."""
+    counts = re.findall(r"(\d+) (?:equal|refused|not tried|passed|failed|skipped)\b", said)
+    return [0 if said.startswith("0 ") or said == "0" else 1, *map(int, counts)]
+
+
+def together(bench: "Bench", program: Path, tests: list[Test]) -> str:
+    """What several tests of one command say at a time."""
+    head, *rest = tests[0].words
+    own = [",".join(str(t.own) for t in tests)] if head == "models" else [t.own for t in tests]
+    if head == "golden":
+        return bench.run(bench.build / "golden", "--tosac", program, *own)[0]
+    code, said = bench.run(program, *rest, *own)
+    return f"{code} {said if head == 'npu-own' else said.splitlines()[-1:]}"
+
+
+def as_before(said: str, before: list[str]) -> bool:
+    """Whether they say together what they said one by one of the unchanged compiler."""
+    now, then = tallied(said), [tallied(b) for b in before]
+    return len(now) == len(then[0]) and now[1:] == [sum(column) for column in zip(*then)][1:] and now[0] == max(t[0] for t in then)
+
+
 def golden(file: Path) -> Test:
     return Test("golden", str(file.relative_to(TOP)), "tosac",
-                lambda bench, program: {"golden": bench.run(bench.build / "golden", "--tosac", program, file)[0]})
+                lambda bench, program: {"golden": bench.run(bench.build / "golden", "--tosac", program, file)[0]}, ("golden",), file)
 
 
 def graph(file: Path, machine: str) -> Test:
-    return Test("graphs", f"{file.name} {machine}", "npu-own", lambda bench, program: {"graphs": " ".join(bench.run(program, machine, file))})
+    return own(file, machine, "graphs")
 
 
 def unit(name: str) -> Test:
@@ -107,7 +131,7 @@ def second(made: Path, case: Path) -> str:
 
 def own(case: Path, machine: str, net: str) -> Test:
     """Our executor and verifier alone."""
-    return Test(net, f"{case.name} {machine}", "npu-own", lambda bench, program: {net: " ".join(bench.run(program, machine, case))})
+    return Test(net, f"{case.name} {machine}", "npu-own", lambda bench, program: {net: " ".join(bench.run(program, machine, case))}, ("npu-own", machine), case)
 
 
 def drawn_graphs(folder: Path) -> list[Path]:
@@ -157,7 +181,8 @@ def table(number: int) -> Test:
 
 def model(number: int) -> Test:
     """A random model: for every target, every step checked, files written, read back and run."""
-    return Test("models", str(number), "models", lambda bench, program: {"models": last_line(bench, program, "--count", 1, "--seed", number)})
+    return Test("models", str(number), "models", lambda bench, program: {"models": last_line(bench, program, "--count", 1, "--seed", number)},
+                ("models", "-j", 1, "--known", TOP / "test" / "models" / "known.txt", "--found", "/tmp", "--only"), number)
 
 
 def shaders() -> Test:
