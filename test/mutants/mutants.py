@@ -104,12 +104,12 @@ class Trial:
         made: list[list[int]] = []
         filled: dict[tuple, list[int]] = {}
         for k in found:
-            words = self.reach.tests[k].words
-            batch = filled.get(words, [])
-            if not words or not 0 < len(batch) < BATCH:
+            t = self.reach.tests[k]
+            batch = filled.get((t.net, t.words), [])
+            if not t.words or not 0 < len(batch) < BATCH:
                 batch = []
                 made.append(batch)
-                filled[words] = batch
+                filled[t.net, t.words] = batch
             batch.append(k)
         return made
 
