@@ -22,7 +22,7 @@ from .tosa_operators import OPERATORS
 from .typed_operators import MOVES, REAL, real_of, scales_of
 from .typed_text import INPUT, Type, type_of
 
-TIMES, ASIDE = 3, 1 / 32
+TIMES, ASIDE = 3, 1 / 256
 SHARE = 1.0  # root mean squares; of the greatest difference twice that
 STEP = 0.5  # codes that may differ at any rate
 

@@ -20,7 +20,7 @@ The nets (nets.py), all of them parts of `make check`:
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
-    shaders    compute shaders of VGF files, on Vulkan in software
+    shaders    compute shaders and images of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
     models     300 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said

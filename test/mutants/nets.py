@@ -29,6 +29,7 @@ MODELS = [(DIGITS / "model.pt2", DIGITS / "calib.npz", "ethos-u55-128"), (SPOTTE
           (LSTM / "stream.pt2", LSTM / "samples.npy", "ethos-u85-256")]
 LONGEST = 900
 RANDOM_MODELS, RANDOM_GRAPHS, OPERATORS = 300, 500, 210  # `make check` has 1,000 models; rows of the table of operators
+JUDGES = Path(os.environ.get("TOSAC_JUDGES", TOP / "build" / "peers" / "judges")).resolve() / "bin" / "python"
 DRAWN_ON = (*MACHINES, "ethos-u85-1024")
 
 
@@ -136,9 +137,8 @@ def own(case: Path, machine: str, net: str) -> Test:
 
 def drawn_graphs(folder: Path) -> list[Path]:
     """Graphs of tools/peer/own_diff.py, by the Python that has Arm's reference model; none without it."""
-    python = Path(os.environ.get("TOSAC_JUDGES", TOP / "build" / "peers" / "judges")) / "bin" / "python"
-    if not folder.exists() and python.exists():
-        subprocess.run([python, TOP / "tools" / "peer" / "own_diff.py", "npu-own", "--count", str(RANDOM_GRAPHS), "--write", folder], check=True, capture_output=True)
+    if not folder.exists() and JUDGES.exists():
+        subprocess.run([JUDGES, TOP / "tools" / "peer" / "own_diff.py", "npu-own", "--count", str(RANDOM_GRAPHS), "--write", folder], check=True, capture_output=True)
     return sorted(folder.iterdir(), key=lambda p: int(p.name)) if folder.exists() else []
 
 
@@ -185,12 +185,16 @@ def model(number: int) -> Test:
                 ("models", "-j", 1, "--known", TOP / "test" / "models" / "known.txt", "--found", "/tmp", "--only"), number)
 
 
-def shaders() -> Test:
-    """Compute shaders of VGF files on Vulkan in software: one of every so many operators."""
+#: what of VGF files is run on Vulkan in software: the programs of `make check`
+VULKAN = [("vgf_shaders.py", "operators", 9), ("vgf_shaders.py", "chains", 36), ("vgf_images.py", "formats", 9)]
+
+
+def shaders(judge: str, what: str, every: int) -> Test:
+    """Compute shaders of VGF files, and images, on Vulkan in software: one of every so many."""
     def says(bench: Bench, program: Path) -> dict[str, str]:
-        code, said = bench.run(sys.executable, TOP / "tools" / "peer" / "vgf_shaders.py", "operators", program, "--every", 9)
+        code, said = bench.run(JUDGES, TOP / "tools" / "peer" / judge, what, program, "--every", every)
         return {"shaders": f"{code} {said.splitlines()[-1:]}"}
-    return Test("shaders", "operators", "tosac", says)
+    return Test("shaders", f"{judge} {what}", "tosac", says)
 
 
 def all_tests(build: Path, cases: Path, work: Path) -> list[Test]:
@@ -204,4 +208,4 @@ def all_tests(build: Path, cases: Path, work: Path) -> list[Test]:
             *(own(case, MACHINES[k % len(MACHINES)], "cases") for k, case in enumerate(suite) if k % EVERY),
             *(own(case, DRAWN_ON[k % len(DRAWN_ON)], "drawn") for k, case in enumerate(drawn_graphs(work / "drawn"))),
             *map(unit, units), *map(operator, operators), *(same_bytes(*f) for f in FILES), *(checked(*m) for m in MODELS),
-            shaders(), *(table(1 + k) for k in range(OPERATORS)), *(model(1 + k) for k in range(RANDOM_MODELS))]
+            *(shaders(*row) for row in VULKAN if JUDGES.exists()), *(table(1 + k) for k in range(OPERATORS)), *(model(1 + k) for k in range(RANDOM_MODELS))]
