@@ -25,7 +25,7 @@ The nets (nets.py), all of them parts of `make check`:
     models     300 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
-Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most REST seconds.  One of ALL mutants goes
+Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most --rest seconds.  One of ALL mutants goes
 through all nets.  What nothing finds is listed: it is harmless, or a hole.  --deep: of the mutants at that line, without a limit.
 WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
 """
@@ -47,15 +47,14 @@ from reach import Reach, key
 ALL = 12
 MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
 LONG = 1.5  # seconds
-REST = 40
 BATCH = 16  # tests at a time, where a command takes several
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
 
 class Trial:
-    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str):
-        self.build, self.bench, self.reach, self.deep, self.wanted = build, bench, reach, deep, wanted
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str, rest: float):
+        self.build, self.bench, self.reach, self.deep, self.wanted, self.rest = build, bench, reach, deep, wanted, rest
 
     def chosen(self, found: list[int], name: str) -> list[int]:
         """Of each net at most MOST, drawn by the mutant's name."""
@@ -67,8 +66,8 @@ class Trial:
         return [k for k in found if k in kept]
 
     def others(self, found: list[int], name: str) -> list[int]:
-        """Those that were not chosen, as many as take REST seconds."""
-        left, tried = REST, set(self.chosen(found, name))
+        """Those that were not chosen, as many as take `rest` seconds."""
+        left, tried = self.rest, set(self.chosen(found, name))
         kept = []
         for k in (k for k in found if k not in tried):
             left -= self.reach.seconds[k]
@@ -158,6 +157,7 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="begin at this place of those that are drawn: for several runs at a time, each with its WORK")
     parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
     parser.add_argument("--tests", default="", metavar="REGEX", help="those of which the net and the name match alone, without a limit; for --again")
+    parser.add_argument("--rest", type=float, default=40, help="seconds for what was not tried first")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
@@ -170,7 +170,7 @@ def main() -> int:
     kept = work / f"seed{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
-    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests)
+    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests, args.rest)
     for k, row in enumerate(rows):
         if row["is"] in args.again:
             now = row_of(trial, drawn[k], 1)
