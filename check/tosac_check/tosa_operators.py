@@ -110,7 +110,7 @@ def wide(f):
 OPERATORS = {
     "rescale": rescale, "conv2d": conv2d, "depthwise_conv2d": depthwise_conv2d, "matmul": matmul, "avg_pool2d": avg_pool2d, "max_pool2d": max_pool2d,
     "table": table, "arithmetic_right_shift": right_shift, "mul": mul,
-    "add": wide(np.add), "sub": wide(np.subtract), "maximum": wide(np.maximum), "minimum": wide(np.minimum), "abs": wide(np.abs), "negate": None,
+    "add": wide(np.add), "sub": wide(np.subtract), "maximum": wide(np.maximum), "minimum": wide(np.minimum), "abs": wide(np.abs),
     "logical_left_shift": wide(lambda x, y: wrapped(x << y)), "clz": wide(np.vectorize(lambda x: 32 - (int(x) & 0xFFFFFFFF).bit_length(), otypes=[np.int64])),
     "equal": wide(np.equal), "greater": wide(np.greater), "greater_equal": wide(np.greater_equal),
     "bitwise_and": wide(np.bitwise_and), "bitwise_or": wide(np.bitwise_or), "bitwise_xor": wide(np.bitwise_xor), "bitwise_not": wide(np.invert),
@@ -120,5 +120,5 @@ OPERATORS = {
     "reduce_max": lambda a, t, x: x.max(a["axis"], keepdims=True), "reduce_min": lambda a, t, x: x.min(a["axis"], keepdims=True),
     "reduce_sum": lambda a, t, x: x.astype(np.int64).sum(a["axis"], keepdims=True), "argmax": lambda a, t, x: x.argmax(a["axis"]),
     "transpose": lambda a, t, x: x.transpose(a["perms"]), "reverse": lambda a, t, x: np.flip(x, a["axis"]),
-    "concat": lambda a, t, *x: np.concatenate(x, a["axis"]), "reshape": lambda a, t, x, *_: x.reshape(t.dims), "tile": None, "identity": lambda a, t, x: x,
+    "concat": lambda a, t, *x: np.concatenate(x, a["axis"]), "reshape": lambda a, t, x, *_: x.reshape(t.dims), "identity": lambda a, t, x: x,
 }

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from math import erf, prod
 
 import numpy as np
 
-from .typed_text import Type
+from .typed_text import ENDS, Type
 
 erf_of = np.vectorize(erf, otypes=[np.float64])
 
@@ -137,12 +138,9 @@ REAL = {
 
 def scales_of(t: Type) -> tuple[np.ndarray, np.ndarray, int, int] | None:
     """Scale, zero point (along the axis that they are of), least and greatest code; None: plain numbers."""
-    from re import fullmatch
-    from .typed_text import ENDS
-
     if not t.quant:
         return None
-    found = fullmatch(r"(?:axis=(\d+); )?([-+.e\d:, ]+?)(?: in (-?\d+)\.\.(-?\d+))?", t.quant)
+    found = re.fullmatch(r"(?:axis=(\d+); )?([-+.e\d:, ]+?)(?: in (-?\d+)\.\.(-?\d+))?", t.quant)
     if not found:
         raise NotImplementedError(f"quantization {t.quant[:40]}")
     pairs = [p.split(":") for p in found[2].split(", ")]

@@ -68,7 +68,7 @@ class Bench:
 
 def tallied(said: str) -> list[int]:
     """The exit status and what is counted at the end."""
-    counts = re.findall(r"(\d+) (?:equal|refused|not tried|passed|failed|skipped)\b", said)
+    counts = re.findall(r"(\d+) (?:equal|refused|not tried|passed|failed|skipped|left)\b", said)
     return [0 if said.startswith("0 ") or said == "0" else 1, *map(int, counts)]
 
 
@@ -79,7 +79,7 @@ def together(bench: "Bench", program: Path, tests: list[Test]) -> str:
     if head == "golden":
         return bench.run(bench.build / "golden", "--tosac", program, *own)[0]
     code, said = bench.run(program, *rest, *own)
-    return f"{code} {said if head == 'npu-own' else said.splitlines()[-1:]}"
+    return f"{code} {said if head == 'npu-own' else said.splitlines()[-2:]}"
 
 
 def as_before(said: str, before: list[str]) -> bool:
@@ -170,7 +170,7 @@ def checked(model: Path, calib: Path, target: str) -> Test:
 
 def last_line(bench: Bench, *words) -> str:
     code, said = bench.run(*words, "-j", 1, "--known", TOP / "test" / "models" / "known.txt", "--found", bench.work / "found")
-    return f"{code} {said.splitlines()[-1:]}"
+    return f"{code} {said.splitlines()[-2:]}"
 
 
 def table(number: int) -> Test:
