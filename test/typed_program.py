@@ -31,7 +31,7 @@ from certified import QUICK, SMALL, Case  # noqa: E402
 
 TARGETS = (("ethos-u55-128", "o.pte"), ("ethos-u85-256", "o.pte"))
 LEAST = 0.75  # 90 of 110 in one run: a bias by an eighth or one bit of a weight may be less than what rounding explains
-ENOUGH = 30
+ENOUGH = 20
 
 
 def quant_changed(quant: str, change) -> str:
