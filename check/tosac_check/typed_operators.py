@@ -113,7 +113,7 @@ def slice_(a, t, x):
 
 #: the same codes elsewhere where operands and results have one type of numbers; else real numbers
 MOVES = {
-    "reshape": lambda a, t, x: x.reshape(t.dims), "transpose": lambda a, t, x: x.transpose(a["perm"]), "cat": lambda a, t, *x: np.concatenate(x, a["axis"]),
+    "reshape": lambda a, t, x: x.reshape(t.dims), "permute": lambda a, t, x: x.transpose(a["perm"]), "cat": lambda a, t, *x: np.concatenate(x, a["axis"]),
     "slice": slice_, "select": lambda a, t, x: x.take(a["index"], a["axis"]), "split": split, "expand": expand,
     "roll": lambda a, t, x: np.roll(x, a["shifts"], tuple(a["axes"])), "identity": lambda a, t, x: x, "flip": lambda a, t, x: np.flip(x, tuple(a["axes"])),
 }
