@@ -5,7 +5,8 @@ From a region's inputs (the certificate's samples) its part of the typed program
 lowering: operators of TOSA in integers, bit for bit; the others in real numbers, rounded to the code of each value's type.  A program of TOSA's operators
 and moves alone must agree bit for bit.  In others a code may be the next one where the number lies near the middle between two, because factors are
 integers and functions tables: the program is computed TIMES more with each number moved by up to ASIDE of a step before it is rounded, and the region may
-differ from the program by no more than SHARE of what these differ by.
+differ from the program by no more than SHARE times what these differ by (forms of layer norms, gelu and softmax: 0.9 in swin48, 0.7 in convnext_atto; less
+than 0.6 in programs without them).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .typed_operators import MOVES, REAL, real_of, scales_of
 from .typed_text import INPUT, Type, type_of
 
 TIMES, ASIDE = 3, 1 / 256
-SHARE = 1.0  # root mean squares; of the greatest difference twice that
+SHARE = 2.0  # root mean squares; of the greatest difference twice that
 STEP = 0.5  # codes that may differ at any rate
 
 

@@ -115,6 +115,7 @@ def slice_(a, t, x):
 MOVES = {
     "reshape": lambda a, t, x: x.reshape(t.dims), "permute": lambda a, t, x: x.transpose(a["perm"]), "cat": lambda a, t, *x: np.concatenate(x, a["axis"]),
     "slice": slice_, "select": lambda a, t, x: x.take(a["index"], a["axis"]), "split": split, "expand": expand,
+    "unbind": lambda a, t, x: [x.take(i, a["axis"]) for i in range(x.shape[a["axis"]])],
     "roll": lambda a, t, x: np.roll(x, a["shifts"], tuple(a["axes"])), "identity": lambda a, t, x: x, "flip": lambda a, t, x: np.flip(x, tuple(a["axes"])),
 }
 
