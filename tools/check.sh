@@ -248,7 +248,7 @@ random_models() { # COUNT
 
 queue_gcc() {
     operators build ''
-    later "every operator, every target" build/models --table test/golden/lower --known test/models/known.txt --found build/found-models -j 1
+    later "every operator, every target" build/models --table test/golden/lower --left 766 --known test/models/known.txt --found build/found-models -j 1
     later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
     later "TOSA 1.1, recorded" build/conformance-tosa $cases/suites/tosa11
     later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)
@@ -338,6 +338,7 @@ queue_judges() {
     fi
     later "Ethos-U back end, streams before tosac_check" "$python" test/second_opinion.py build/npu-own $cases/suites/public --every $([ "$mode" = long ] && echo 3 || echo 40) --damage build/tosac
     [ "$mode" = quick ] || later "logarithms and roots of 32 bits, every machine" "$python" test/wide_functions.py build/tosac
+    later "typed programs computed again" "$python" test/typed_program.py build/tosac --damage $([ "$mode" = long ] && echo 9 || echo 2)
     later "certificates and their files before tosac_check" "$python" test/certified.py build/tosac --damage $([ "$mode" = long ] && echo "9 --zoo $shared/zoo" || echo 1)
     later "operators, compiled, judged" regions_judged $every $vela
     later "TOSA and VGF suites, judged" suite_judged $suite $vgf

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what `tosac` has written, without code of the compiler.
 
-    python3 -m tosac_check CERTIFICATE.json [--tosa FOLDER] [--json]
+    python3 -m tosac_check CERTIFICATE.json [--typed FOLDER] [--tosa FOLDER] [--json]
     python3 -m tosac_check STREAM.npz [--inputs A.npy ...] [--outputs B.npy ...] [--json]
 
 A certificate (`tosac compile --certificate`) is held to the files that it names: hashes, container, borders and types, the plan of memory,
-the machine's rules, waits, and numbers, by executing each command stream on the certificate's samples.  --tosa: what they must give is
-computed by Arm's TOSA reference model too, from the regions' files in FOLDER (compile --dump-dir), where the package tosa-tools is installed.  A stream by itself (an archive, a
+the machine's rules, waits, and numbers, by executing each command stream on the certificate's samples.  What the streams must give is computed again from
+the typed program (typed.py); constants of more than 64 elements stand in a file of their own, which --typed finds in FOLDER (compile --dump-dir).  --tosa: the same
+by Arm's TOSA reference model, from the regions' files in FOLDER, where the package tosa-tools is installed.  A stream by itself (an archive, a
 payload, a .pte or a .tflite) is checked in the same way; with inputs it is executed on them, with outputs its results must be these, bit for
 bit, without inputs they are drawn from a fixed seed.
 Exit status: 0 nothing wrong, 1 something is, 2 the file cannot be judged.
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import certificate, reference
+from . import certificate, reference, typed
 from .program import WRONG, execute
 from .stream import Bad
 
@@ -52,6 +53,9 @@ def words_of(report: dict) -> str:
     parts = [f"{len(report['faults'])} faults"]
     if report.get("samples"):
         parts.append(f"{report['elements']} elements on {report['samples']} samples as the certificate has them")
+    if report.get("typed_regions"):
+        parts.append(f"{report['typed_operators']} operators of the typed program were computed again on {report['typed_samples']} samples")
+    parts += [f"not computed again: {words}" for words in report.get("typed_not_computed", [])]
     if report.get("reference_regions"):
         parts.append(f"the reference model ran {report['reference_regions']} regions on {report['reference_samples']} samples")
     if report.get("table_entries"):
@@ -65,15 +69,17 @@ def main() -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("--inputs", nargs="*", type=Path)
     parser.add_argument("--outputs", nargs="*", type=Path)
+    parser.add_argument("--typed", type=Path, metavar="FOLDER")
     parser.add_argument("--tosa", type=Path, metavar="FOLDER")
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
     try:
         if args.file.suffix == ".json":
             report = certificate.judge(args.file)
-            if args.tosa:
-                third = reference.judge(certificate.open_certificate(args.file), args.tosa)
-                report |= third | {"faults": report["faults"] + third["faults"]}
+            for judged, folder in ((typed.judge, args.typed), (reference.judge, args.tosa)):
+                if folder:
+                    more = judged(certificate.open_certificate(args.file), folder)
+                    report |= more | {"faults": report["faults"] + more["faults"]}
         else:
             given = None if args.inputs is None else [np.load(p) for p in args.inputs]
             want = None if args.outputs is None else [np.load(p) for p in args.outputs]

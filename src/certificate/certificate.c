@@ -38,18 +38,32 @@ static tc_bytes program_text(tc_ctx *ctx, const tc_compiled *c)
 
 /* ---- the record ---- */
 
-static void put_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_graph *g, bool output)
+static void put_port(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_type *type)
+{
+    tc_json_object(out, NULL, TC_J_IF("name", name), TC_J("type", (const char *)ti_type_text(&ctx->arena, type)));
+}
+
+static void put_ports(tc_ctx *ctx, tc_json_out *out, const char *name, const tc_graph *g, const tc_val *v, size_t n)
 {
     ti_json_open(out, name, '[');
-    for (size_t i = 0; i < (output ? g->n_out : g->n_in); i++) {
-        const tc_val v = output ? g->out[i] : g->in[i];
-        tc_json_object(out, NULL, TC_J_IF("name", g->val[v]->name),
-                       TC_J("type", (const char *)ti_type_text(&ctx->arena, ti_type_of(g, v))));
+    for (size_t i = 0; i < n; i++)
+        put_port(ctx, out, g->val[v[i]]->name, ti_type_of(g, v[i]));
+    ti_json_close(out, ']');
+}
+
+static void put_results(tc_ctx *ctx, tc_json_out *out, const tc_compiled *c, const tc_region *r)
+{
+    const tc_graph *g = ti_main(r->module), *main = ti_main(c->module);
+    const tc_node *call = ti_call_of(main, r->name);
+    ti_json_open(out, "outputs", '[');
+    for (size_t i = 0; i < g->n_out; i++) {
+        const char *own = g->val[g->out[i]]->name;
+        put_port(ctx, out, call && i < (size_t)call->n_out ? main->val[call->out[i]]->name : own, ti_type_of(g, g->out[i]));
     }
     ti_json_close(out, ']');
 }
 
-/* What each region takes and gives, in the order of its payload. */
+/* What each region takes and gives, in the order of its payload; results by the names that their values have where it is called. */
 static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
 {
     ti_json_open(out, "regions", '[');
@@ -70,8 +84,9 @@ static void put_regions(tc_ctx *ctx, const tc_compiled *c, tc_json_out *out)
         }
         if (c->jobs)
             tc_json_put(out, TC_J("scratch", c->jobs[i].scratch), TC_J("fast_scratch", c->jobs[i].fast_scratch));
-        put_ports(ctx, out, "inputs", ti_main(r->module), false);
-        put_ports(ctx, out, "outputs", ti_main(r->module), true);
+        const tc_graph *g = ti_main(r->module);
+        put_ports(ctx, out, "inputs", g, g->in, g->n_in);
+        put_results(ctx, out, c, r);
         ti_json_close(out, '}');
     }
     ti_json_close(out, ']');
@@ -115,8 +130,8 @@ tc_status ti_certificate(tc_ctx *ctx, const tc_compiled *c, tc_certificate *out)
     put_beside(&json, "program", TC_CERTIFICATE_PROGRAM, r.program);
     put_beside(&json, "samples", TC_CERTIFICATE_SAMPLES, r.samples);
     const tc_graph *g = ti_main(c->work.typed ? c->work.typed : c->module);
-    put_ports(ctx, &json, "inputs", g, false);
-    put_ports(ctx, &json, "outputs", g, true);
+    put_ports(ctx, &json, "inputs", g, g->in, g->n_in);
+    put_ports(ctx, &json, "outputs", g, g->out, g->n_out);
     put_regions(ctx, c, &json);
     TC_TRY(ti_certificate_kernels(ctx, c, &json));
     TC_TRY(ti_certificate_checks(ctx, c, &drawn, &json));

@@ -9,8 +9,17 @@ static void put_loc(tc_json_out *out, const tc_loc *loc)
                 TC_J_IF("target", loc->target), TC_J_IF("module", loc->module));
 }
 
-/* Words of the stream at which its commands stand. */
-static void put_commands(tc_json_out *out, const tc_codegen_result *own, const tc_node *node)
+/* Where a command of the region's stream stands in the file's. */
+static size_t word_in_file(const tc_npu_moved *moved, size_t word)
+{
+    for (size_t i = 0; moved && i < moved->n; i++)
+        if (moved->from[i] == word)
+            return moved->to[i];
+    return word;
+}
+
+/* Words of the file's stream at which its commands stand. */
+static void put_commands(tc_json_out *out, const tc_codegen_result *own, const tc_npu_moved *moved, const tc_node *node)
 {
     bool any = false;
     for (size_t i = 0; own && !own->refused && i < own->n_origin; i++)
@@ -18,7 +27,7 @@ static void put_commands(tc_json_out *out, const tc_codegen_result *own, const t
             if (!any)
                 ti_json_open(out, "commands", '[');
             any = true;
-            ti_json_put_int(out, NULL, (int64_t)own->origin[i].word);
+            ti_json_put_int(out, NULL, (int64_t)word_in_file(moved, own->origin[i].word));
         }
     if (any)
         ti_json_close(out, ']');
@@ -35,7 +44,7 @@ void ti_certificate_map(const tc_compiled *c, tc_json_out *out)
             ti_json_open(out, NULL, '{');
             put_loc(out, g->node[k]->loc);
             tc_json_put(out, TC_J("region", c->region[r].name), TC_J("tosa", tc_ops[g->node[k]->op].name));
-            put_commands(out, c->region[r].own, g->node[k]);
+            put_commands(out, c->region[r].own, c->written.moved ? &c->written.moved[r] : NULL, g->node[k]);
             ti_json_close(out, '}');
         }
     }

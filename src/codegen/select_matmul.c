@@ -10,7 +10,21 @@
 #include "select_product.h"
 #include "select_window.h"
 
-enum { KEPT_COLUMNS = 8, MANY = 4 }; /* MANY: columns for each row, where another form is tried */
+enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096 }; /* MANY: columns for each row, where another form is tried */
+
+static tc_view copied(tc_sel *s, const tc_node *node, const tc_view *b)
+{
+    tc_view copy = ti_sel_working(s, "by columns", s->hw->root[b->root].bytes, 3, b->dim);
+    ti_sel_copy(s, node, b, &copy);
+    return copy;
+}
+
+/* Linux's driver (npu/linux_rules.h) takes U85's linear second operand to have as many columns as channels: a page and
+ * more behind its end where it has few.  A copy stands in bricks. */
+static bool counts_for_more(const tc_sel *s, const tc_view *b)
+{
+    return ti_hw_is_u85(s->hw) && (b->dim[2] - b->dim[1]) * b->stride[1] > PAGE;
+}
 
 /* b as [n][w][c], c contiguous. */
 static tc_view by_columns(tc_sel *s, const tc_node *node, tc_val v)
@@ -19,11 +33,8 @@ static tc_view by_columns(tc_sel *s, const tc_node *node, tc_val v)
     if (s->hw->refused)
         return b;
     b = ti_view_transpose(&b, (int64_t[]){0, 2, 1});
-    if (b.dim[2] == 1 || b.stride[2] == 1)
-        return b;
-    tc_view copy = ti_sel_working(s, "by columns", s->hw->root[b.root].bytes, 3, b.dim);
-    ti_sel_copy(s, node, &b, &copy);
-    return copy;
+    bool contiguous = b.dim[2] == 1 || b.stride[2] == 1;
+    return contiguous && !counts_for_more(s, &b) ? b : copied(s, node, &b);
 }
 
 /* bias: where accumulators start, [..][columns][w of all matrices]; or NULL. */
@@ -155,7 +166,8 @@ void ti_sel_product_of(tc_sel *s, const tc_node *node, const tc_sel_product *p, 
         return;
     }
     place = ti_view_transpose(&place, (int64_t[]){1, 0, 2});
-    emit_product(s, node, &op, p, a, b, &place);
+    tc_view second = counts_for_more(s, b) ? copied(s, node, b) : *b;
+    emit_product(s, node, &op, p, a, &second, &place);
     if (!p->direct)
         ti_sel_add_bias(s, node, &to, bias);
 }

@@ -106,6 +106,7 @@ typedef struct tc_written {
     size_t shaders;          /* .vgf: compute shaders for what no region takes */
     bool whole;              /* .pte: one VGF file, with shaders for that */
     const struct tc_compiled *held; /* .tosa: its regions, with the file's inputs and outputs */
+    const struct tc_npu_moved *moved; /* .tflite: where each region's commands stand in the file; NULL: where the region has them */
     struct tc_pte_needs *needs; /* .pte, .bpte: what the runtime needs; NULL: another file */
 } tc_written;
 

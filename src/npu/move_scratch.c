@@ -51,7 +51,15 @@ static tc_npu_tensor *moved(tc_arena *arena, const mover *m, const tc_npu_tensor
     return to;
 }
 
-const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *p, int64_t by)
+static tc_npu_moved words_of(tc_arena *arena, const tc_npu_op *op, size_t n, const size_t *to)
+{
+    size_t *from = tc_new_n(arena, size_t, n + 1);
+    for (size_t i = 0; i < n; i++)
+        from[i] = op[i].at;
+    return (tc_npu_moved){from, to, n};
+}
+
+const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *p, int64_t by, tc_npu_moved *where)
 {
     mover m = {p->fast != 0, (uint64_t)by};
     tc_npu_op *op;
@@ -59,10 +67,12 @@ const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *p, int64_t by)
     const char *error = ti_npu_list(arena, p->machine, p->words, true, &op, &n);
     for (size_t i = 0; i < n && !error; i++)
         move_op(&m, &op[i]);
+    size_t *to = tc_new_n(arena, size_t, n + 1);
+    *where = words_of(arena, op, n, to);
     if (!error)
         error = ti_npu_write_as(arena, p->machine,
                                 (tc_npu_how){m.apart, .keep_waits = true, .keep_blockdep = true},
-                                op, n, &p->words, NULL);
+                                op, n, &p->words, to);
     if (error)
         return error;
     p->in = moved(arena, &m, p->in, p->n_in);

@@ -46,8 +46,13 @@ const char *ti_npu_make_driver(tc_arena *arena, tc_npu_program *program);
 
 /* The same program with its scratch `by` bytes further on: every address in region 1, also those of
  * its tensors there; region 2 too where that is region 1.  Words, driver payload and tensors are new
- * ones.  NULL, or what is wrong. */
-const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *program, int64_t by);
+ * ones, its n commands, which stood at the words `from`, stand at `to`.  NULL, or what is wrong. */
+typedef struct tc_npu_moved {
+    const size_t *from, *to;
+    size_t n;
+} tc_npu_moved;
+
+const char *ti_npu_move_scratch(tc_arena *arena, tc_npu_program *program, int64_t by, tc_npu_moved *moved);
 
 /* X_vela.npz of such a program. */
 tc_bytes ti_npu_write_npz(tc_arena *arena, const tc_npu_program *program);

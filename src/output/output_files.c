@@ -336,6 +336,7 @@ static tc_status make_tflite(tc_ctx *ctx, tc_compiled *c, const char *path)
     c->written.memory = t.memory;
     c->written.plan = t.plan;
     c->written.planned = t.planned;
+    c->written.moved = t.moved;
     TC_TRY(ti_prove(ctx, c, t.planned->module));
     add_file(&c->written, t.file);
     return TC_OK;

@@ -39,9 +39,9 @@ static tc_status block_of(tc_ctx *ctx, const tc_compiled *c, size_t i, tc_npu_pr
     return TC_OK;
 }
 
-static tc_status move_block(tc_ctx *ctx, int64_t base, tc_npu_program *p)
+static tc_status move_block(tc_ctx *ctx, int64_t base, tc_npu_program *p, tc_npu_moved *moved)
 {
-    const char *error = base ? ti_npu_move_scratch(&ctx->arena, p, base) : NULL;
+    const char *error = base ? ti_npu_move_scratch(&ctx->arena, p, base, moved) : NULL;
     return error ? ti_bug(ctx, NULL, "a command stream cannot be moved: %s", error) : TC_OK;
 }
 
@@ -137,10 +137,13 @@ static tc_status write_file(tc_ctx *ctx, const tc_compiled *c, tc_module *m, tc_
         region[i].graph = block[i].graph;
     }
     tc_tflm_plan plan = ti_tflm_plan(ctx, g, block, c->n_region);
+    tc_npu_moved *moved = tc_new_n(&ctx->arena, tc_npu_moved, c->n_region + 1);
     for (size_t i = 0; i < c->n_region; i++)
-        TC_TRY(move_block(ctx, plan.base[i], &region[i].program));
-    *out =
-        (tc_tflite){.plan = memory_of(ctx, g, &plan), .memory = (size_t)plan.bytes, .planned = g};
+        TC_TRY(move_block(ctx, plan.base[i], &region[i].program, &moved[i]));
+    *out = (tc_tflite){.plan = memory_of(ctx, g, &plan),
+                       .memory = (size_t)plan.bytes,
+                       .planned = g,
+                       .moved = moved};
     return ti_write_tflite(ctx,
                            &(tc_tflite_request){m, &plan, region, c->n_region,
                                                 ti_made_by(ctx, c)},

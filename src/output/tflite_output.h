@@ -10,6 +10,7 @@ typedef struct tc_tflite {
     tc_memory plan;
     size_t memory; /* bytes of the arena */
     const tc_graph *planned;
+    const struct tc_npu_moved *moved; /* by region */
 } tc_tflite;
 
 /* c is compiled again where operators of a TFLite file, of which parts stay on the CPU, are to stay

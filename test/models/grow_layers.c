@@ -110,6 +110,13 @@ static void attention(garden *d)
     a.causal = draw(4) == 0;
     tc_val k = draw(2) ? x : PUT0(d, tanh, x), v = draw(2) ? x : PUT0(d, neg, x);
     int64_t mask[2] = {t->dim[t->rank - 2], t->dim[t->rank - 2]};
+    int64_t heads = t->rank == 4 ? t->dim[1] : 1;
+    a.gqa = heads > 1 && draw(2);
+    if (a.gqa) { /* several heads share keys and values */
+        int64_t own = heads % 2 || draw(2) ? 1 : heads / 2;
+        k = PUT(d, slice, ((tc_attr_slice){1, 0, own, 1}), k);
+        v = PUT(d, slice, ((tc_attr_slice){1, heads - own, heads, 1}), v);
+    }
     if (draw(3) || a.causal)
         keep(d, PUT(d, sdpa, a, x, k, v));
     else

@@ -2,9 +2,10 @@
 /* main.c -- the random-model tester.
  *
  *   models [--count N] [--seed S] [--targets A,B] [--found DIR] [--kept DIR] [--known FILE]
- *          [--written DIR] [--every N] [-j N]
+ *          [--written DIR] [--every N] [-j N] [--only N,N,...] [--left N]
  *   models --table GOLDEN [--targets A,B]   every operator of the table in every type, for every
- *                               target; GOLDEN has models of those that are not elementwise
+ *                               target; GOLDEN has models of those that are not elementwise;
+ *                               --seed S --count N behind it: N of them from the S-th
  *   models --show SEED          prints a model
  *   models --try FILE TARGET    tries one that was kept
  *
@@ -12,6 +13,7 @@
  * once. A failure is made small and kept in --found with its reason; refusals are counted by
  * reason.
  * --known: lines, each a part of the words of a failure that is known; '#' begins a comment.
+ * --left: more attempts than that of which something is left to the CPU are a failure.
  * --written: every N-th model's regions as .tosa, for the judges.  Ends with "N passed, N failed, N
  * skipped"; skipped are refusals and what is known. */
 #include "models.h"
@@ -27,7 +29,8 @@
 enum { MOST_TARGETS = 16, MOST_REASONS = 4000, MOST_KNOWN = 64, REASON = 160 };
 
 typedef struct options {
-    uint64_t seed, count, every;
+    uint64_t seed, count, every, left;
+    const char *only; /* numbers, by commas; NULL: of count from seed */
     const char *found, *kept, *known, *written, *table, *target[MOST_TARGETS];
     size_t n_target;
     long jobs;
@@ -44,7 +47,7 @@ typedef struct reason {
 
 typedef struct tally {
     size_t n[MOST_TARGETS][OUTCOMES];
-    size_t models, empty, known, n_refused, n_left;
+    size_t models, empty, known, n_refused, n_left, parts; /* parts: attempts of which the CPU gets some */
     reason refused[MOST_REASONS], left[MOST_REASONS];
 } tally;
 
@@ -150,7 +153,7 @@ static void try_everywhere(tc_ctx *ctx, const options *o, const tc_buf *text, ui
         if (f.what == REFUSED)
             count_reason(t->refused, &t->n_refused, o->target[i], f.words);
         else if (f.what == FINE && f.left[0] && !ti_text_eq(o->target[i], "cpu"))
-            count_reason(t->left, &t->n_left, o->target[i], f.left);
+            count_reason(t->left, &t->n_left, o->target[i], f.left), t->parts++;
         else if (f.what != FINE)
             keep_failure(ctx, o, text, seed, o->target[i], &f);
     }
@@ -228,6 +231,7 @@ static void add_up(tally *all, const tally *part)
     all->models += part->models;
     all->empty += part->empty;
     all->known += part->known;
+    all->parts += part->parts;
     for (int i = 0; i < MOST_TARGETS; i++)
         for (int k = 0; k < OUTCOMES; k++)
             all->n[i][k] += part->n[i][k];
@@ -248,6 +252,17 @@ static void add_up(tally *all, const tally *part)
     }
 }
 
+static void those_only(const options *o, tally *t)
+{
+    for (const char *at = o->only; *at;) {
+        char *end;
+        one_model(o, strtoull(at, &end, 10), t);
+        at = end + (*end == ',');
+        if (end == at)
+            return;
+    }
+}
+
 /* Worker w of the jobs takes every jobs-th number and leaves its tally in a file. */
 static void run_all(const options *o, tally *all)
 {
@@ -257,11 +272,13 @@ static void run_all(const options *o, tally *all)
         fflush(NULL);
         if (file[w] && fork() == 0) {
             tally *t = calloc(1, sizeof *t);
-            for (uint64_t i = (uint64_t)w; i < o->count; i += (uint64_t)o->jobs)
-                if (o->table)
-                    one_operator(o, (tc_op)i, t);
-                else
+            if (o->only && w == 0)
+                those_only(o, t);
+            for (uint64_t i = (uint64_t)w; i < o->count && !o->only; i += (uint64_t)o->jobs)
+                if (!o->table)
                     one_model(o, o->seed + i, t);
+                else if (o->seed - 1 + i < TC_OP_tosa_argmax)
+                    one_operator(o, (tc_op)(o->seed - 1 + i), t);
             fwrite(t, sizeof *t, 1, file[w]);
             fflush(NULL);
             _exit(0);
@@ -300,6 +317,9 @@ static int report(const options *o, tally *t)
     }
     if (t->known)
         printf("%zu known failures are listed in %s\n", t->known, o->known);
+    printf("%zu left something to the CPU\n", t->parts);
+    if (t->parts > o->left)
+        failed++, printf("%llu are expected to\n", (unsigned long long)o->left);
     printf("models: %zu passed, %zu failed, %zu skipped\n", passed, failed, skipped);
     return failed > 0 || passed == 0;
 }
@@ -353,6 +373,10 @@ static bool parse(int argc, char **argv, options *o)
             o->every = strtoull(value, NULL, 10);
         else if (ti_text_eq(word, "-j"))
             o->jobs = strtol(value, NULL, 10);
+        else if (ti_text_eq(word, "--left"))
+            o->left = strtoull(value, NULL, 10);
+        else if (ti_text_eq(word, "--only"))
+            o->only = value;
         else if (ti_text_eq(word, "--found"))
             o->found = value;
         else if (ti_text_eq(word, "--kept"))
@@ -377,7 +401,7 @@ int main(int argc, char **argv)
         return show(strtoull(argv[2], NULL, 10));
     if (argc == 4 && ti_text_eq(argv[1], "--try"))
         return try_file(argv[2], argv[3]);
-    options o = {.count = 100, .seed = 1, .every = 1, .found = "build/models", .jobs = 1,
+    options o = {.count = 100, .seed = 1, .every = 1, .left = UINT64_MAX, .found = "build/models", .jobs = 1,
                  .target = {"float", "cpu", "TOSA-1.0+FP", "TOSA-1.0+INT", "vgf", "ethos-u55-128",
                             "ethos-u85-256", "TOSA-1.0+INT+int16"},
                  .n_target = 7};

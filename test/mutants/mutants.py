@@ -13,18 +13,20 @@ The nets (nets.py), all of them parts of `make check`:
     graphs     small graphs on two machines, our executor and verifier (npu-own)
     streams    every sixth case of TOSA's suite, on three machines by turns, the same
     second     the same streams before check/tosac_check
+    cases      the other cases of the suite, by our executor and verifier alone
+    drawn      500 random graphs of integers on four machines by turns, the same (tools/peer/own_diff.py)
     units      unit tests of lowering and of the back end
     operators  recorded operators of PyTorch, compiled, before recorded results
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
     certificates   the same files before check/tosac_check
-    shaders    compute shaders of VGF files, on Vulkan in software
+    shaders    compute shaders and images of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
-    models     120 random models for every target
+    models     300 random models for every target
     price      the same files: other bytes than the unchanged compiler writes; no finding, but said
 
-Of a net at most MOST tests are tried, drawn by the mutant, and none that takes LONG; one of ALL mutants goes through all nets.  What nothing finds is listed: it is
-harmless, or a hole.  --deep: of the mutants at that line, without a limit.
+Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most --rest seconds.  One of ALL mutants goes
+through all nets.  What nothing finds is listed: it is harmless, or a hole.  --deep: of the mutants at that line, without a limit.
 WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
 """
 from __future__ import annotations
@@ -38,20 +40,21 @@ from collections import Counter
 from pathlib import Path
 
 from build import Build
-from nets import PRICES, Bench, all_tests
+from nets import PRICES, Bench, all_tests, as_before, together
 from places import Mutant, places
 from reach import Reach, key
 
 ALL = 12
-MOST = {"golden": 80, "graphs": 60, "streams": 60, "units": 5, "operators": 5, "bytes": 1, "check": 2}
-LONG = 1.5  # seconds; such tests, the table of operators and random models are tried with --deep alone
+MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
+LONG = 1.5  # seconds
+BATCH = 16  # tests at a time, where a command takes several
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
 PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so many seconds
 
 
 class Trial:
-    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str):
-        self.build, self.bench, self.reach, self.deep, self.wanted = build, bench, reach, deep, wanted
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str, rest: float):
+        self.build, self.bench, self.reach, self.deep, self.wanted, self.rest = build, bench, reach, deep, wanted, rest
 
     def chosen(self, found: list[int], name: str) -> list[int]:
         """Of each net at most MOST, drawn by the mutant's name."""
@@ -62,23 +65,52 @@ class Trial:
         kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST.get(net, 0))))}
         return [k for k in found if k in kept]
 
+    def others(self, found: list[int], name: str) -> list[int]:
+        """Those that were not chosen, as many as take `rest` seconds."""
+        left, tried = self.rest, set(self.chosen(found, name))
+        kept = []
+        for k in (k for k in found if k not in tried):
+            left -= self.reach.seconds[k]
+            kept += [k] if left > 0 else []
+        return kept
+
     def finds(self, changed: Path, found: list[int], all_nets: bool) -> dict[str, str]:
         """By net, the first test that says something else."""
         programs, by = {}, {}
-        for k in found:
-            t = self.reach.tests[k]
+        for ks in self.batches(found):
+            t = self.reach.tests[ks[0]]
             if all_nets and t.net in by:
                 continue
             if t.target not in programs:
                 programs[t.target] = self.build.link(t.target, [changed], self.build.work / t.target, "-s")
-            self.bench.seconds = LEAST + PATIENCE * self.reach.seconds[k]
-            said, _ = self.bench.tried(t, programs[t.target])
-            for net in said:
-                if said[net] != self.reach.said[k][net]:
-                    by.setdefault(net, t.name)
+            self.bench.seconds = LEAST + PATIENCE * sum(self.reach.seconds[k] for k in ks)
+            for net in self.differs(programs[t.target], ks):
+                by.setdefault(net, t.name)
             if not all_nets and set(by) - set(PRICES):
                 break
         return by
+
+    def differs(self, program: Path, ks: list[int]) -> list[str]:
+        """Nets by which these tests say something else."""
+        t, before = self.reach.tests[ks[0]], [self.reach.said[k] for k in ks]
+        if len(ks) == 1:
+            said, _ = self.bench.tried(t, program)
+            return [net for net in said if said[net] != before[0][net]]
+        return [] if as_before(together(self.bench, program, [self.reach.tests[k] for k in ks]), [b[t.net] for b in before]) else [t.net]
+
+    def batches(self, found: list[int]) -> list[list[int]]:
+        """Those of one command BATCH at a time, in the order of the first of each."""
+        made: list[list[int]] = []
+        filled: dict[tuple, list[int]] = {}
+        for k in found:
+            t = self.reach.tests[k]
+            batch = filled.get((t.net, t.words), [])
+            if not t.words or not 0 < len(batch) < BATCH:
+                batch = []
+                made.append(batch)
+                filled[t.net, t.words] = batch
+            batch.append(k)
+        return made
 
 
 def row_of(trial: Trial, place, number: int) -> dict:
@@ -91,6 +123,8 @@ def row_of(trial: Trial, place, number: int) -> dict:
     row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
     row["all"] = number % ALL == 0
     row["by"] = trial.finds(trial.build.work / "changed.o", trial.chosen(reached, m.words), row["all"])
+    if not set(row["by"]) - set(PRICES) and not trial.deep:
+        row["by"] |= trial.finds(trial.build.work / "changed.o", trial.others(reached, m.words), False)
     found = set(row["by"]) - set(PRICES)
     row["is"] = "found" if found else trial.build.changed(m) or ("a price" if row["by"] else "not found" if reached else "not reached")
     return row
@@ -123,6 +157,7 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="begin at this place of those that are drawn: for several runs at a time, each with its WORK")
     parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
     parser.add_argument("--tests", default="", metavar="REGEX", help="those of which the net and the name match alone, without a limit; for --again")
+    parser.add_argument("--rest", type=float, default=40, help="seconds for what was not tried first")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
@@ -131,11 +166,11 @@ def main() -> int:
     drawn = drawn[args.skip:]
     work = args.work.resolve()
     build, bench = Build(args.build.resolve(), work), Bench(args.build.resolve(), work, args.cases.resolve())
-    reach = Reach(build, bench, all_tests(bench.build, bench.cases), work / "reach.json")
+    reach = Reach(build, bench, all_tests(bench.build, bench.cases, work), work / "reach.json")
     kept = work / f"seed{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
-    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests)
+    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests, args.rest)
     for k, row in enumerate(rows):
         if row["is"] in args.again:
             now = row_of(trial, drawn[k], 1)

@@ -179,6 +179,23 @@ static void test_refused(void)
 
 /* ---- streams ---- */
 
+static bool same_word(const tc_npu_program *p, size_t at, const tc_npu_program *q, size_t to)
+{
+    return at < p->words.n && to < q->words.n &&
+           memcmp(p->words.data + 4 * at, q->words.data + 4 * to, 4) == 0;
+}
+
+/* The same commands stand where it says, and not all of them where they stood when it has other words. */
+static void check_moved(const tc_npu_program *p, const tc_npu_program *q, const tc_npu_moved *m)
+{
+    size_t elsewhere = 0;
+    for (size_t i = 0; i < m->n; i++) {
+        CHECK(same_word(p, m->from[i], q, m->to[i]));
+        elsewhere += m->from[i] != m->to[i];
+    }
+    CHECK(m->n > 0 && (elsewhere > 0) == (p->words.n != q->words.n));
+}
+
 /* A recorded stream further on in its scratch, and back. */
 static void test_moved(const char *name)
 {
@@ -189,12 +206,15 @@ static void test_moved(const char *name)
     CHECK(ti_file_read(ctx, path, &bytes) == TC_OK);
     CHECK(ti_npu_read_npz(ctx, path, bytes, &p) == TC_OK);
     q = r = p;
-    CHECK(!ti_npu_move_scratch(&ctx->arena, &r, 0));
-    CHECK(!ti_npu_move_scratch(&ctx->arena, &q, 48));
+    tc_npu_moved moved;
+    CHECK(!ti_npu_move_scratch(&ctx->arena, &r, 0, &moved));
+    check_moved(&p, &r, &moved);
+    CHECK(!ti_npu_move_scratch(&ctx->arena, &q, 48, &moved));
+    check_moved(&p, &q, &moved);
     CHECK(q.scratch == p.scratch + 48 && q.in[0].offset == p.in[0].offset + 48 &&
           q.out[0].offset == p.out[0].offset + 48 && q.words.n == r.words.n);
     CHECK(memcmp(q.words.data, r.words.data, 4 * r.words.n) != 0);
-    CHECK(!ti_npu_move_scratch(&ctx->arena, &q, -48));
+    CHECK(!ti_npu_move_scratch(&ctx->arena, &q, -48, &moved));
     CHECK(q.words.n == r.words.n && memcmp(q.words.data, r.words.data, 4 * r.words.n) == 0);
     tc_ctx_free(ctx);
 }

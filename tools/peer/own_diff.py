@@ -5,7 +5,8 @@
     own_diff.py NPU-OWN [--count N] [--seed S] [--from N] [--on MACHINE,...] [--keep DIR] [--write DIR]
 
 Run it with the Python that has tosa_reference_model.  Two graphs of three are several operators that a back end joins, cuts and moves
-(fused_graphs.py), some of them large; the third is one operator or a few with odd attributes (tosa_cases.py).  What the reference model
+(fused_graphs.py), some of them large; the third is one operator or a few with odd attributes (tosa_cases.py), half of these a window next to what
+machines count to.  What the reference model
 calls UNPREDICTABLE, and what has floats, is left out.  The others go to npu-own, many at a time: verified, executed, beside tosac's
 reference kernels.  What is wrong or crashes is made smaller by taking operators away, and kept with --keep.  --write: the graphs are
 only written.  Ends with "N passed, N failed".
@@ -21,7 +22,7 @@ import tempfile
 import numpy as np
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from tosa_cases import CASES, FLOATS, FP8, WEIGHT  # noqa: E402
+from tosa_cases import CASES, FLOATS, FP8, LIMITS, WEIGHT  # noqa: E402
 from tosa_write import Graph, serialize  # noqa: E402
 from fused_graphs import Maker, recipe_of  # noqa: E402
 
@@ -59,7 +60,10 @@ class Case:
             rng = np.random.default_rng([seed, number])
             self.graph = Graph("main", "c")
             self.graph.regions = regions = []
-            CASES[KINDS[int(rng.choice(len(KINDS), p=SHARE / SHARE.sum()))]](rng, self.graph)
+            if number % 2:
+                list(LIMITS.values())[int(rng.integers(len(LIMITS)))](rng, self.graph)
+            else:
+                CASES[KINDS[int(rng.choice(len(KINDS), p=SHARE / SHARE.sum()))]](rng, self.graph)
         if any(dtype in FLOATS + FP8 for dtype, _ in self.graph.type.values()):
             return
         data = serialize([self.graph] + regions)

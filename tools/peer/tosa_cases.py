@@ -265,11 +265,24 @@ MACS = [("i8", "i8", "i32", "i32"), ("i8", "i4", "i32", "i32"), ("i16", "i8", "i
 MACS = MACS[:3] * 3 + MACS
 
 
-def steps(rng, n, dilated=True):
+def few(rng, axis):
+    """An extent of a window, its step, its dilation."""
+    return int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(1, 3))
+
+
+def at_limits(rng, axis):
+    """The same, next to what machines count to."""
+    if axis and chance(rng, 0.7):
+        return few(rng, axis)
+    return pick(rng, (1, 4, 7, 8, 9, 16, 17, 31, 32, 33, 34, 63, 64, 65)), int(rng.integers(1, 6)), int(rng.integers(1, 5))
+
+
+def steps(rng, n, dilated=True, extents=few):
     """kernel, stride, dilation, [before, after]... and extents in and out that fit together exactly."""
     kernel, stride, dilation, pad, extent, result = [], [], [], [], [], []
     while len(kernel) < n:
-        k, s, d = int(rng.integers(1, 4)), int(rng.integers(1, 4)), int(rng.integers(1, 3)) if dilated else 1
+        k, s, d = extents(rng, len(kernel))
+        d = d if dilated else 1
         before, after, o = (int(rng.integers(0, 3)) for _ in range(3))
         size = o * s + 1 + (k - 1) * d - before - after
         if size >= 1 and (dilated or (before < k and after < k)):
@@ -293,11 +306,11 @@ def mac_operands(rng, g, types, x_shape, w_shape, channels):
     return [operand(rng, g, x_type, x), operand(rng, g, w_type, w), g.const(out, b), zero_point(rng, g, x_type), w_zp]
 
 
-def conv(op):
+def conv(op, extents=few):
     def build(rng, g):
         types = pick(rng, MACS)
         n = 3 if op == "CONV3D" else 2
-        kernel, stride, dilation, pad, extent, result = steps(rng, n)
+        kernel, stride, dilation, pad, extent, result = steps(rng, n, extents=extents)
         c, oc, batch = (int(rng.integers(1, 5)) for _ in range(3))
         if op == "DEPTHWISE_CONV2D":
             w_shape, oc = (*kernel, c, oc), c * oc
@@ -336,11 +349,11 @@ def matmul(rng, g):
     return "dot" if dtype in FINITE else "exact"
 
 
-def pool(op):
+def pool(op, extents=few):
     def build(rng, g):
         dtype, acc = pick(rng, [("i8", "i32")] * 3 + [("i16", "i32")] * 2 + [("e4m3", "f16"), ("e5m2", "f16"), ("f16", "f16"), ("f16", "f32"),
                                                                              ("f32", "f32"), ("bf16", "f32")])
-        kernel, stride, _, pad, extent, result = steps(rng, 2, dilated=False)
+        kernel, stride, _, pad, extent, result = steps(rng, 2, dilated=False, extents=extents)
         n, c = int(rng.integers(1, 3)), int(rng.integers(1, 6))
         average = op == "AVG_POOL2D"
         x = operand(rng, g, dtype, values(rng, dtype, (n, *extent, c), special=not average))
@@ -667,6 +680,7 @@ CASES = {
     "GATHER": gather, "SCATTER": scatter, "RESIZE": resize, "CAST": cast, "RESCALE": rescale, "IDENTITY": identity, "COND_IF": cond_if,
     "WHILE_LOOP": while_loop, "chain": chain, "float_chain": float_chain,
 }
+LIMITS = {op: make(op, at_limits) for op, make in (("CONV2D", conv), ("DEPTHWISE_CONV2D", conv), ("AVG_POOL2D", pool), ("MAX_POOL2D", pool))}
 # Arithmetic that is easy to get wrong is tried more often.
 WEIGHT = {"RESCALE": 12, "chain": 10, "CONV2D": 4, "DEPTHWISE_CONV2D": 3, "TRANSPOSE_CONV2D": 3, "CONV3D": 3, "AVG_POOL2D": 6, "RESIZE": 6,
           "MUL": 5, "CAST": 5, "TABLE": 3, "MATMUL": 3, "NEGATE": 2, "ARITHMETIC_RIGHT_SHIFT": 3}
