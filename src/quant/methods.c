@@ -69,7 +69,7 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
-/* Each begins with the nearest codes. */
+/* Each begins with the nearest codes; a later one does what those before it do, too. */
 static const struct {
     const char *name, *doing, *what;
     bool (*wanted)(const trial *t, const tc_module *typed);
@@ -165,4 +165,27 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
     if (best)
         ti_quant_take_over(typed, best);
     return TC_OK;
+}
+
+/* Methods that the result has, first ones of the table: so many. */
+static size_t taken_of(const tc_quant_gains *gains)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < TC_COUNT(methods); i++)
+        for (size_t k = 0; k < gains->n; k++)
+            if (gains->method[k].taken && !strcmp(gains->method[k].name, methods[i].name))
+                n = i + 1;
+    return n;
+}
+
+tc_status ti_quant_repeat(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                          const tc_quant_request *request, const tc_domains *domains,
+                          const tc_quant_gains *as)
+{
+    trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
+    tc_corrected result = {0};
+    size_t n = taken_of(as);
+    while (n && !methods[n - 1].wanted(&t, typed))
+        n--;
+    return n ? methods[n - 1].run(&t, typed, &result) : TC_OK;
 }

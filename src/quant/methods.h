@@ -12,6 +12,12 @@ TC_MUST_USE tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *
                                        const tc_quant_request *request, const tc_domains *domains,
                                        tc_quant_gains *out);
 
+/* What is in `as` of another typed form of the same program, done to this one, as far as the settings
+ * want it; nothing is measured. */
+TC_MUST_USE tc_status ti_quant_repeat(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                                      const tc_quant_request *request, const tc_domains *domains,
+                                      const tc_quant_gains *as);
+
 /* Reports that a method was not tried for lack of time. */
 void ti_quant_say_over(tc_ctx *ctx, const char *method);
 

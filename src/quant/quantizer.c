@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
+#include "../base/mapped.h"
 #include "outlier_samples.h"
 #include "channel_groups.h"
 #include "equalize.h"
@@ -91,6 +93,7 @@ typedef struct attempt {
     tc_mask_steps masks;
     const tc_rates *rates; /* of coarser weights; NULL: not asked for */
     tc_quant_gain form[FORMS]; /* what other forms gave; no name: there was none */
+    bool reformed;             /* it is one of them */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -308,6 +311,7 @@ static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attem
         ti_quant_take_over(a->typed, other->typed);
         other->typed = a->typed;
         memcpy(other->form, a->form, sizeof a->form);
+        other->reformed = true;
         *a = *other;
     }
     a->form[form] = gain;
@@ -459,6 +463,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
         ti_quant_take_over(a->typed, even.typed);
         even.typed = a->typed;
         even.rates = a->rates;
+        even.reformed = true;
         *a = even;
     }
     if (a->gains.n < TC_METHODS)
@@ -503,44 +508,70 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     gains->weighed = weighed;
 }
 
-/* The program made from the learned samples alone, measured on those held out: a prediction of the
- * result's error, which is made from all, on new ones.  Rounding, which takes the most time, is
- * skipped, except with few codes, where it matters. */
-static tc_status foresee(tc_ctx *ctx, tc_module *asked, const tc_quant_request *request,
-                         const tc_domains *domains, tc_quant_gains *gains)
+/* ---- on new samples ---- */
+
+typedef struct forecast {
+    tc_ctx *ctx;
+    const tc_module *asked;
+    const tc_quant_request *request;
+    const attempt *result;
+    tc_quant_gains *gains;
+    double *unseen;
+} forecast;
+
+static tc_status make_unseen(const forecast *f, attempt *made)
 {
-    enum { MOST = 32 };
-    tc_config silent = *request->config;
-    tc_quant_request r = *request;
-    tc_quant_gains own = {0};
-    tc_yardstick yard;
-    tc_measured found;
-    tc_module *typed = ti_module_copy(asked);
+    tc_config silent = *f->request->config;
+    tc_quant_request r = *f->request;
     silent.quiet = true;
     silent.thorough = false;
     silent.round_weights = silent.round_weights && ti_config_needs_rounding(&silent);
     r.config = &silent;
-    r.samples = *request->learned;
-    r.learned = NULL;
-    r.figure = false;
+    r.samples = *r.learned;
     r.record = NULL;
     r.times = NULL;
-    r.gains = &own;
-    tc_hold hold = ti_hold_begin(ctx);
-    tc_status status = ti_quantize(ctx, typed, &r);
-    ti_hold_drop(ctx, hold);
-    if (status != TC_OK)
-        return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
-    TC_TRY(ti_yardstick_make(ctx, asked, request->held_out, domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, typed, &found));
-    double *unseen = tc_new_n(&ctx->arena, double, yard.n_out + 1);
+    *made = f->result->reformed
+                ? (attempt){.typed = ti_module_copy(f->result->real), .masks = f->result->masks}
+                : (attempt){.typed = ti_module_copy(f->asked)};
+    TC_TRY(prepare_best(f->ctx, &r, made));
+    return ti_quant_repeat(f->ctx, made->real, made->typed, &r, &made->domains, f->gains);
+}
+
+static tc_status measure_unseen(const forecast *f)
+{
+    enum { MOST = 32 };
+    attempt made;
+    tc_yardstick yard;
+    tc_measured found;
+    TC_TRY(make_unseen(f, &made));
+    TC_TRY(ti_yardstick_make(f->ctx, ti_module_copy(f->asked), f->request->held_out,
+                             &f->result->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_measure(f->ctx, &yard, made.typed, &found));
     for (size_t i = 0; i < yard.n_out; i++)
         if (found.n && found.measured[i] && found.square[i] > 0 && isfinite(found.error[i]))
-            unseen[i] = found.error[i] / found.square[i];
+            f->unseen[i] = found.error[i] / found.square[i];
     ti_yardstick_end(&yard);
-    gains->unseen = unseen;
-    gains->n_held_out = found.n;
+    f->gains->n_held_out = found.n;
     return TC_OK;
+}
+
+/* The program made from the learned samples alone, in the form and by the methods of the result,
+ * measured on those held out: a prediction of the result's error, which is made from all, on new ones.
+ * Rounding, which takes the most time, is skipped, except with few codes, where it matters. */
+static tc_status foresee(tc_ctx *ctx, const tc_module *asked, const tc_quant_request *request,
+                         const attempt *result, tc_quant_gains *gains)
+{
+    forecast f = {ctx, asked, request, result, gains,
+                  tc_new_n(&ctx->arena, double, ti_main(asked)->n_out + 1)};
+    tc_attempt silent;
+    ti_attempt_begin(ctx, &silent);
+    ctx->on_progress = silent.on_progress;
+    tc_status status = measure_unseen(&f);
+    ti_attempt_end(ctx, &silent);
+    ti_memory_trim(ctx);
+    if (status == TC_OK)
+        gains->unseen = f.unseen;
+    return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
 }
 
 static double least_db(const tc_quant_gains *gains, size_t n_out)
@@ -642,7 +673,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     if (request.record)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)
-        TC_TRY(foresee(ctx, unchanged, &request, &a.domains, &a.gains));
+        TC_TRY(foresee(ctx, unchanged, &request, &a, &a.gains));
     if (request.figure)
         a.gains.least_db = least_db(&a.gains, ti_main(module)->n_out);
     if (a.rates)
