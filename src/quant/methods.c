@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "measure.h"
 #include "sample_runner.h"
 
 static const double QUICK = 4e11;       /* multiplications that rounding may take by default, */
@@ -115,20 +114,36 @@ void ti_quant_take_over(tc_module *to, const tc_module *from)
     to->signature.out = from->signature.out;
 }
 
-tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
-                           const tc_quant_request *request, const tc_domains *domains,
-                           tc_quant_gains *out)
+static size_t learned_of(const tc_quant_request *request)
+{
+    return ti_learned_of(request->samples.n, ti_config_needs_rounding(request->config));
+}
+
+size_t ti_quant_measured_of(const tc_quant_request *request)
+{
+    return learned_of(request) + TC_KEEP_BACK;
+}
+
+/* Samples that methods did not learn from count, if there are enough; the others have served. */
+static void keep_fresh(tc_ctx *ctx, const tc_quant_request *request, tc_yardstick *yard, tc_score *known)
+{
+    size_t all = yard->samples.n;
+    ti_yardstick_skip(ctx, yard, learned_of(request));
+    if (yard->samples.n < all)
+        *known = (tc_score){0};
+}
+
+tc_status ti_quant_improve_by(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                              const tc_quant_request *request, const tc_domains *domains,
+                              tc_yardstick *yard, tc_score *known, tc_quant_gains *out)
 {
     trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
     tc_module *plain = ti_module_copy(typed), *best = NULL;
-    tc_yardstick yard;
     tc_measured measured;
-    const size_t learned = ti_learned_of(request->samples.n, ti_config_needs_rounding(request->config));
     TC_TRY(ti_tell_progress(ctx, "measuring the quantized program", 0, 1));
-    TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, learned + TC_KEEP_BACK, learned,
-                             &yard));
-    yard.labels = request->labels;
-    TC_TRY(ti_yardstick_measure(ctx, &yard, plain, &measured));
+    keep_fresh(ctx, request, yard, known);
+    yard->labels = request->labels;
+    TC_TRY(ti_yardstick_first(ctx, yard, plain, SIZE_MAX, known, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
                             .agree = measured.agree,
                             .drop = measured.drop,
@@ -146,7 +161,7 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
         tc_corrected result = {0};
         TC_TRY(ti_tell_progress(ctx, methods[i].doing, 0, 1));
         TC_TRY(methods[i].run(&t, tried, &result));
-        TC_TRY(ti_yardstick_measure(ctx, &yard, tried, &measured));
+        TC_TRY(ti_yardstick_measure(ctx, yard, tried, &measured));
         bool taken =
             measured.sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
         out->method[out->n++] =
@@ -161,9 +176,19 @@ tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
             out->signal = measured.square;
         }
     }
-    ti_yardstick_end(&yard);
     if (best)
         ti_quant_take_over(typed, best);
+    return TC_OK;
+}
+
+tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                           const tc_quant_request *request, const tc_domains *domains,
+                           tc_quant_gains *out)
+{
+    tc_yardstick yard;
+    TC_TRY(ti_yardstick_open(ctx, real, &request->samples, domains, ti_quant_measured_of(request), &yard));
+    TC_TRY(ti_quant_improve_by(ctx, real, typed, request, domains, &yard, &(tc_score){0}, out));
+    ti_yardstick_end(&yard);
     return TC_OK;
 }
 

@@ -91,6 +91,8 @@ typedef struct attempt {
     tc_domains domains;
     tc_quant_gains gains;
     tc_mask_steps masks;
+    tc_yardstick *yard;    /* of all forms: the original's results; NULL: not needed yet */
+    tc_score score;        /* of `typed`, by it */
     const tc_rates *rates; /* of coarser weights; NULL: not asked for */
     tc_quant_gain form[FORMS]; /* what other forms gave; no name: there was none */
     bool reformed;             /* it is one of them */
@@ -270,7 +272,7 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
     tc_yardstick yard;
     tc_measured with, without;
     TC_TRY(prepare(ctx, &again, &other));
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, &yard));
     TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &with));
     TC_TRY(ti_yardstick_measure(ctx, &yard, other.typed, &without));
     ti_yardstick_end(&yard);
@@ -294,17 +296,32 @@ static bool may_reform(const tc_module *module, const tc_quant_request *request)
            !request->n_size;
 }
 
+static tc_status open_yard(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    if (a->yard)
+        return TC_OK;
+    a->yard = tc_new(&ctx->arena, tc_yardstick);
+    return ti_yardstick_open(ctx, a->real, &request->samples, &a->domains,
+                             ti_quant_measured_of(request), a->yard);
+}
+
+/* On the first samples that the original program is known on. */
+static tc_status measure(tc_ctx *ctx, const tc_quant_request *request, attempt *a, size_t most,
+                         tc_measured *out)
+{
+    TC_TRY(open_yard(ctx, request, a));
+    return ti_yardstick_first(ctx, a->yard, a->typed, most, &a->score, out);
+}
+
 /* `other`, a form of the same program, if it is closer by `least` dB on some of the samples. */
 static tc_status take_closer(tc_ctx *ctx, const tc_quant_request *request, attempt *a,
                              attempt *other, kind form, tc_quant_gain gain, double least)
 {
     enum { MOST = 32 };
-    tc_yardstick yard;
     tc_measured as_is, formed;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, &formed));
-    ti_yardstick_end(&yard);
+    TC_TRY(measure(ctx, request, a, MOST, &as_is));
+    other->yard = a->yard;
+    TC_TRY(measure(ctx, request, other, MOST, &formed));
     gain.db = formed.sqnr_db;
     gain.taken = formed.sqnr_db > as_is.sqnr_db + least;
     if (gain.taken) {
@@ -351,18 +368,14 @@ static bool may_group(const tc_quant_request *request)
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
-static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                          double *noise)
+static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, attempt *a, double *noise)
 {
     enum { MOST = 8 };
-    tc_yardstick yard;
     tc_measured m;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &m));
+    TC_TRY(measure(ctx, request, a, MOST, &m));
     *noise = 0;
-    for (size_t i = 0; i < yard.n_out; i++)
+    for (size_t i = 0; i < a->yard->n_out; i++)
         *noise += m.n && m.measured[i] ? ti_noise_ratio(m.error[i], m.square[i]) : 0;
-    ti_yardstick_end(&yard);
     return TC_OK;
 }
 
@@ -372,24 +385,24 @@ static tc_status price_of(const tc_quant_request *request, const tc_module *type
     return request->cost.layers(request->cost.who, typed, NULL, 0, &none, out);
 }
 
-/* The program with channels of such layers in groups; *n 0: there are none.  *fits: it takes little more
- * time and memory, than as it is, which is priced once. */
+/* The program with channels of some layers in groups. */
+typedef struct regrouping {
+    tc_groups *groups;
+    tc_bytes_cycles as_is; /* the price without */
+    attempt made;
+    bool fits; /* it takes little more time and memory than without */
+} regrouping;
+
 static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                            tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
-                            attempt *out, size_t *n, bool *fits)
+                            uint32_t only, regrouping *r)
 {
     static const double MORE = 1.03;
     tc_bytes_cycles price;
-    *fits = false;
-    *out = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
-    TC_TRY(ti_quant_group_channels(ctx, out->typed, request, &a->domains, alone, only, least, n));
-    if (!*n)
-        return TC_OK;
-    if (!(as_is->cycles > 0))
-        TC_TRY(price_of(request, a->typed, as_is));
-    TC_TRY(prepare_silently(ctx, request, out));
-    TC_TRY(price_of(request, out->typed, &price));
-    *fits = price.cycles <= as_is->cycles * MORE && price.memory <= as_is->memory * MORE;
+    r->made = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
+    TC_TRY(ti_groups_form(r->groups, r->made.typed, only));
+    TC_TRY(prepare_silently(ctx, request, &r->made));
+    TC_TRY(price_of(request, r->made.typed, &price));
+    r->fits = price.cycles <= r->as_is.cycles * MORE && price.memory <= r->as_is.memory * MORE;
     return TC_OK;
 }
 
@@ -399,27 +412,34 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     static const double WORTH = 0.5, LESS = 0.109 /* 1 - 10^(-WORTH / 10) */;
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    tc_bytes_cycles as_is = {0};
-    attempt grouped, more;
-    double noise, *alone = NULL;
-    size_t n, same;
-    bool fits, more_fit;
+    regrouping r = {.groups = ti_groups_find(ctx, a->real, &a->domains)};
+    double noise;
+    size_t n;
     uint32_t kept = 0;
+    if (!r.groups)
+        return TC_OK;
     TC_TRY(noise_of(ctx, request, a, &noise));
-    TC_TRY(try_groups(ctx, request, a, &as_is, &alone, UINT32_MAX, LESS * noise, &grouped, &n, &fits));
-    for (size_t i = 0; i < n && n > 1 && !fits; i++) {
-        TC_TRY(try_groups(ctx, request, a, &as_is, &alone, kept | 1u << i, 0, &more, &same, &more_fit));
-        if (!more_fit)
+    TC_TRY(ti_groups_rank(r.groups, request, LESS * noise, &n));
+    if (!n)
+        return TC_OK;
+    TC_TRY(price_of(request, a->typed, &r.as_is));
+    TC_TRY(try_groups(ctx, request, a, UINT32_MAX, &r));
+    bool all = r.fits;
+    attempt grouped = r.made;
+    for (size_t i = 0; i < n && n > 1 && !all; i++) {
+        TC_TRY(try_groups(ctx, request, a, kept | 1u << i, &r));
+        if (!r.fits)
             continue;
         kept |= 1u << i;
-        grouped = more;
+        grouped = r.made;
     }
-    return fits || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
+    return all || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
+    TC_TRY(open_yard(ctx, request, a));
+    TC_TRY(ti_quant_improve_by(ctx, a->real, a->typed, request, &a->domains, a->yard, &a->score, &a->gains));
     for (int i = 0; i < FORMS && a->gains.n < TC_METHODS; i++)
         if (a->form[i].name)
             a->gains.method[a->gains.n++] = a->form[i];
@@ -454,6 +474,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     tc_quant_request again = *request;
     again.config = &silent;
     TC_TRY(prepare(ctx, &again, &even));
+    even.yard = a->yard;
     TC_TRY(improve(ctx, &again, &even));
     tc_quant_gain gain = {
         "equalizing", "channels equalized by factors that are folded into neighbouring weights",
@@ -484,6 +505,7 @@ static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
     a->rates = rates;
     TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
     ti_quant_take_over(a->typed, typed);
+    a->score = (tc_score){0};
     request->config = own;
     return TC_OK;
 }
@@ -545,7 +567,7 @@ static tc_status measure_unseen(const forecast *f)
     tc_measured found;
     TC_TRY(make_unseen(f, &made));
     TC_TRY(ti_yardstick_make(f->ctx, ti_module_copy(f->asked), f->request->held_out,
-                             &f->result->domains, MOST, 0, &yard));
+                             &f->result->domains, MOST, &yard));
     TC_TRY(ti_yardstick_measure(f->ctx, &yard, made.typed, &found));
     for (size_t i = 0; i < yard.n_out; i++)
         if (found.n && found.measured[i] && found.square[i] > 0 && isfinite(found.error[i]))
@@ -670,6 +692,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     ti_lap(&clock, NULL);
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
+    ti_yardstick_end(a.yard);
     if (request.record)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)
