@@ -19,6 +19,7 @@ typedef struct trial {
     const tc_quant_request *request;
     const tc_domains *domains;
     tc_module *real;
+    tc_real_means *means;
 } trial;
 
 /* The work of rounding a product's rows jointly: sums over windows, and the descent. */
@@ -54,7 +55,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_correction how = {t->request->config, true, 0, 0, 0, result};
+    tc_correction how = {t->request->config, true, 0, 0, 0, result, t->means};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -64,7 +65,7 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     double work = config->thorough            ? INFINITY
                   : config->rounding_work > 0 ? config->rounding_work
                                               : ASKED;
-    tc_correction how = {config, true, LONGEST, work, t->request->until, result};
+    tc_correction how = {config, true, LONGEST, work, t->request->until, result, t->means};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -124,6 +125,25 @@ size_t ti_quant_measured_of(const tc_quant_request *request)
     return learned_of(request) + TC_KEEP_BACK;
 }
 
+static trial trial_of(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
+                      const tc_domains *domains)
+{
+    tc_real_means *means = tc_new(&ctx->arena, tc_real_means);
+    ti_arena_init_like(&means->room, &ctx->arena);
+    ti_ctx_defer(ctx, ti_arena_end, &means->room);
+    return (trial){ctx, request, domains, real, means};
+}
+
+static void take(tc_quant_gains *out, const tc_measured *m)
+{
+    out->db = m->sqnr_db;
+    out->agree = m->agree;
+    out->drop = m->drop;
+    out->noise = m->error;
+    out->signal = m->square;
+    out->n_measured = m->n;
+}
+
 /* Samples that methods did not learn from count, if there are enough; the others have served. */
 static void keep_fresh(tc_ctx *ctx, const tc_quant_request *request, tc_yardstick *yard, tc_score *known)
 {
@@ -137,43 +157,39 @@ tc_status ti_quant_improve_by(tc_ctx *ctx, tc_module *real, tc_module *typed,
                               const tc_quant_request *request, const tc_domains *domains,
                               tc_yardstick *yard, tc_score *known, tc_quant_gains *out)
 {
-    trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
-    tc_module *plain = ti_module_copy(typed), *best = NULL;
-    tc_measured measured;
+    trial t = trial_of(ctx, real, request, domains);
+    tc_module *plain = ti_module_copy(typed), *tried[TC_COUNT(methods)] = {NULL};
+    tc_measured by[TC_COUNT(methods)], measured;
+    tc_corrected result[TC_COUNT(methods)] = {{0}};
     TC_TRY(ti_tell_progress(ctx, "measuring the quantized program", 0, 1));
     keep_fresh(ctx, request, yard, known);
     yard->labels = request->labels;
     TC_TRY(ti_yardstick_first(ctx, yard, plain, SIZE_MAX, known, &measured));
-    *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
-                            .agree = measured.agree,
-                            .drop = measured.drop,
-                            .noise = measured.error,
-                            .signal = measured.square,
-                            .n_measured = measured.n};
-    for (size_t i = 0; i < TC_COUNT(methods); i++) {
+    *out = (tc_quant_gains){.plain_db = measured.sqnr_db};
+    take(out, &measured);
+    for (size_t i = TC_COUNT(methods); i-- > 0;) { /* the first has least to do after the others */
         if (!methods[i].wanted(&t, plain))
             continue;
         if (i && ti_clock_past(request->until)) {
             ti_quant_say_over(ctx, methods[i].name);
             continue;
         }
-        tc_module *tried = ti_module_copy(plain);
-        tc_corrected result = {0};
+        tried[i] = ti_module_copy(plain);
         TC_TRY(ti_tell_progress(ctx, methods[i].doing, 0, 1));
-        TC_TRY(methods[i].run(&t, tried, &result));
-        TC_TRY(ti_yardstick_measure(ctx, yard, tried, &measured));
-        bool taken =
-            measured.sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
-        out->method[out->n++] =
-            (tc_quant_gain){methods[i].name, said(ctx, methods[i].what, &result),
-                            measured.sqnr_db, taken};
+        TC_TRY(methods[i].run(&t, tried[i], &result[i]));
+        TC_TRY(ti_yardstick_measure(ctx, yard, tried[i], &by[i]));
+    }
+    ti_arena_free(&t.means->room);
+    const tc_module *best = NULL;
+    for (size_t i = 0; i < TC_COUNT(methods); i++) {
+        if (!tried[i])
+            continue;
+        bool taken = by[i].sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
+        out->method[out->n++] = (tc_quant_gain){
+            methods[i].name, said(ctx, methods[i].what, &result[i]), by[i].sqnr_db, taken};
         if (taken) {
-            best = tried;
-            out->db = measured.sqnr_db;
-            out->agree = measured.agree;
-            out->drop = measured.drop;
-            out->noise = measured.error;
-            out->signal = measured.square;
+            best = tried[i];
+            take(out, &by[i]);
         }
     }
     if (best)
@@ -207,7 +223,7 @@ tc_status ti_quant_repeat(tc_ctx *ctx, tc_module *real, tc_module *typed,
                           const tc_quant_request *request, const tc_domains *domains,
                           const tc_quant_gains *as)
 {
-    trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
+    trial t = trial_of(ctx, real, request, domains);
     tc_corrected result = {0};
     size_t n = taken_of(as);
     while (n && !methods[n - 1].wanted(&t, typed))

@@ -512,6 +512,16 @@ typedef struct tc_corrected {
     size_t products, rounded; /* whose weights could be, and those that the budget was enough for */
 } tc_corrected;
 
+/* Of the real program's layers: the mean of each channel.  A correction leaves them for another one of
+ * the same programs by the same samples, which then runs the typed program alone. */
+typedef struct tc_real_means {
+    tc_arena room;
+    double **of; /* by layer */
+    bool known;
+    size_t fit; /* samples that both programs leave room for */
+    bool brief; /* tc_abreast's */
+} tc_real_means;
+
 /* correct.c: moves the biases of the typed program so that its products have the means of the real
  * one's, over at most 32 of the samples; and rounds rows of weights again. */
 typedef struct tc_correction {
@@ -521,6 +531,7 @@ typedef struct tc_correction {
     double work;     /* multiplications that rounding may take */
     double until;    /* ti_seconds(): no product is rounded from then on; 0: no end */
     tc_corrected *result;
+    tc_real_means *means; /* empty at first */
 } tc_correction;
 TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                                        const tc_correction *how, const tc_samples *samples,
