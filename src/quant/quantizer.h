@@ -412,13 +412,11 @@ typedef struct tc_bytes_cycles {
     double memory; /* of values, where it is of the whole program */
 } tc_bytes_cycles;
 
-/* The target's cost of a typed program: estimated cycles; INFINITY: more of it than so far would
- * not run there.  of NULL: unknown. */
+/* The target's cost of a typed program. */
 typedef struct tc_quant_cost {
-    tc_status (*of)(void *who, const tc_module *typed, double *cycles);
-    /* The same with bytes of constants, and of both the part of each of n layers, by the names of
-     * their nodes; n of 0: of the whole as it will be made, with its memory.  NULL: weights are as
-     * large whatever their codes, or that is not known. */
+    /* Estimated cycles and bytes of constants, and of both the part of each of n layers, by the names of
+     * their nodes; n of 0: of the whole as it will be made, with its memory.  INFINITY: more of it than
+     * so far would not run there.  NULL: unknown. */
     tc_status (*layers)(void *who, const tc_module *typed, const char *const *name, size_t n,
                         tc_bytes_cycles *layer, tc_bytes_cycles *all);
     void *who;
