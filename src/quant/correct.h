@@ -69,6 +69,7 @@ typedef struct tc_abreast {
     /* For work on each sample. */
     double *sums;
     bool *differs;
+    float *changes; /* of the weights of a->now by its new codes; NULL: found where they are needed */
 } tc_abreast;
 
 enum { TC_ABREAST_LEAST = 4, TC_TRY_EVERY = 4 /* samples: codes are tested */ };

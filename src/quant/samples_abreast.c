@@ -73,6 +73,18 @@ static double weight_step(const tc_type *w, int64_t c)
     return w->quant->scale[w->quant->axis >= 0 ? c : 0];
 }
 
+/* What the new codes add to the old ones' weights, in n rows. */
+static void changes_of(const tc_abreast *a, const tc_layer *l, int64_t first, int64_t n, float *by)
+{
+    tc_tensor old = ti_tensor_of(a->typed, l->pair.typed->in[1]), new = l->out->codes;
+    int64_t k = l->shape.k;
+    for (int64_t i = 0; i < n * k; i++) {
+        int64_t at = first * k + i;
+        by[i] = (float)((double)(ti_load_i64(new, at) - ti_load_i64(old, at)) *
+                        weight_step(old.type, at / k));
+    }
+}
+
 /* Updates the current results for the new codes instead of the old ones, some rows at a time:
  * dequantized, all of them are many times the codes. */
 static void add_new_codes(const tc_guide *g, const tc_layer *l)
@@ -80,19 +92,16 @@ static void add_new_codes(const tc_guide *g, const tc_layer *l)
     tc_abreast *a = g->all;
     const tc_side *s = &g->side[TC_TYPED];
     tc_mark mark = ti_arena_mark(g->room);
-    tc_tensor old = ti_tensor_of(a->typed, l->pair.typed->in[1]), new = l->out->codes;
     int64_t k = l->shape.k, fit = ti_max_i64(1, ROWS_BYTES / (ti_max_i64(1, k) * 4)),
             each = l->shape.groups > 1 ? l->n : ti_min_i64(fit, l->n);
     const int8_t *order;
     tc_tensor x = ti_abreast_input(a, g->sample, TC_TYPED, (tc_some_channels){0}, g->room, &order);
-    float *by = ti_arena_raw(g->room, (size_t)(each * k) * sizeof *by);
+    float *some = a->changes ? NULL : ti_arena_raw(g->room, (size_t)(each * k) * sizeof *some);
     for (int64_t first = 0; first < l->n; first += each) {
         int64_t n = ti_min_i64(each, l->n - first);
-        for (int64_t i = 0; i < n * k; i++) {
-            int64_t at = first * k + i;
-            by[i] = (float)((double)(ti_load_i64(new, at) - ti_load_i64(old, at)) *
-                            weight_step(old.type, at / k));
-        }
+        const float *by = a->changes ? a->changes + first * k : some;
+        if (some)
+            changes_of(a, l, first, n, some);
         ti_columns_multiply(&l->shape, g->room, x, order, (tc_some_rows){first, n, by}, s->seen,
                             s->order);
     }
@@ -385,8 +394,13 @@ tc_status ti_abreast_try(tc_abreast *a, tc_tensor old, double *before, double *a
     tc_mark mark = ti_arena_mark(&a->ctx->scratch);
     a->sums = tc_new_n(&a->ctx->scratch, double, 4 * tried * (size_t)l->n);
     a->differs = tc_new_n(&a->ctx->scratch, bool, tried);
+    if (l->n * l->shape.k * (int64_t)sizeof(float) <= ROWS_BYTES) { /* the same in every sample */
+        a->changes = ti_arena_raw(&a->ctx->scratch, (size_t)(l->n * l->shape.k) * sizeof(float));
+        changes_of(a, l, 0, l->n, a->changes);
+    }
     ti_abreast_load(a, old);
     ti_each(a->ctx, tried, a->n_thread, try_sample, a);
+    a->changes = NULL;
     clear_guides(a);
     *comparable = true;
     for (int64_t k = 0; k < l->n; k++) {
