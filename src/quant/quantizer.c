@@ -117,6 +117,13 @@ static void warn_merged(tc_ctx *ctx)
     ti_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
 }
 
+/* What a first pass saw of the program as it is: without masks, which change it. */
+static const struct tc_first *rows_of(const attempt *a)
+{
+    const tc_domains *d = &a->domains;
+    return a->masks.n || d->never || d->cut || d->far_given ? NULL : d->rows;
+}
+
 /* Domains and grids.  Mask values are searched first where constants suggest them, else where the
  * ranges do; then everything is observed again. */
 static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
@@ -129,6 +136,8 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
     bool suspect = !config->anchor && ti_mask_suspected(ti_main(a->typed));
     if (suspect)
         TC_TRY(ti_quant_mask_values(ctx, a->typed, request, &never, &a->masks));
+    if (a->masks.n || never)
+        with_masks.rows = NULL;
     tc_hold hold = ti_hold_begin(ctx);
     tc_status status = ti_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
@@ -144,6 +153,7 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
         return status;
     }
     ti_hold_drop(ctx, hold);
+    with_masks.rows = NULL;
     TC_TRY(ti_quant_decide(ctx, a->typed, config, never, &a->domains));
     return ti_quant_observe(ctx, a->typed, request, &a->domains);
 }
@@ -199,6 +209,7 @@ static tc_status judge_samples(tc_ctx *ctx, const tc_module *asked, const tc_qua
     silent.quiet = true;
     all.config = &silent;
     all.keep_odd = true;
+    all.rows = rows_of(without);
     *with = (attempt){.typed = ti_module_copy(asked)};
     *verdict = (tc_outlier_verdict){.keep = true};
     TC_TRY(prepare(ctx, &all, with));
@@ -245,6 +256,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
         tc_config silent = *request->config;
         silent.quiet = true;
         again.config = &silent;
+        again.rows = rows_of(a);
         all.typed = ti_module_copy(asked);
         TC_TRY(prepare(ctx, &again, &all));
     }
@@ -550,6 +562,7 @@ static tc_status make_unseen(const forecast *f, attempt *made)
     silent.round_weights = silent.round_weights && ti_config_needs_rounding(&silent);
     r.config = &silent;
     r.samples = *r.learned;
+    r.rows = rows_of(f->result);
     r.record = NULL;
     r.times = NULL;
     *made = f->result->reformed

@@ -307,6 +307,7 @@ typedef struct tc_domains {
     size_t n_group;
     float *cut; /* by value id: the same where they are clamped, and not observed; or NULL */
     bool far_given;    /* observe.c: an input has magnitudes of TC_FAR_GIVEN and more */
+    const struct tc_first *rows; /* observe.c: what its first pass saw in every sample; or NULL */
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
@@ -461,6 +462,8 @@ typedef struct tc_quant_request {
     const tc_observations *merge; /* of other runs */
     size_t n_merge;
     tc_bytes *observe_only; /* gets the observations, and the module is unchanged; or NULL */
+    const struct tc_first *rows; /* of the same program on all of these samples: nothing is run for
+                                    them; or NULL */
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
