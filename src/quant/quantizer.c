@@ -676,6 +676,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
+    ti_mapped_rest(ctx);
     if (own.real_spectra && !own.quiet)
         say_front(ctx, module, &own);
     TC_TRY(form(ctx, module, &request, &spectra));
