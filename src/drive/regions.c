@@ -6,6 +6,7 @@
 #include "road.h"
 #include "verdicts.h"
 
+#include "../base/mapped.h"
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
 #include "../lower/lower.h"
@@ -248,6 +249,7 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
                            c->asked.ethosu.memory_mode, &c->work.choices));
     TC_TRY(split_program(ctx, c, trace));
     TC_TRY(ti_finish_regions(ctx, c, trace, failed));
+    ti_memory_trim(ctx); /* of all that was tried */
     say_steered(ctx, c);
     return ti_verify(ctx, c->module);
 }
