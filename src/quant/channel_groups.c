@@ -143,10 +143,13 @@ static void look(void *who, tc_val v, tc_tensor seen, const int8_t *order)
         at++;
     for (int i = at + 1; i < seen.type->rank; i++)
         inner *= seen.type->dim[i];
-    for (int64_t i = 0; i < count; i++) {
-        float m = fabsf(x[i]), *to = &most[i / inner % c->n];
-        *to = m > *to ? m : *to;
-    }
+    for (int64_t row = 0; row < count; row += inner * c->n)
+        for (int64_t k = 0; k < c->n; k++) {
+            float top = most[k];
+            for (int64_t i = 0; i < inner; i++, x++)
+                top = fabsf(*x) > top ? fabsf(*x) : top;
+            most[k] = top;
+        }
 }
 
 static tc_status look_at(grouping *p, tc_graph *g, const tc_samples *samples)
