@@ -167,7 +167,7 @@ tc_status ti_quant_improve_by(tc_ctx *ctx, tc_module *real, tc_module *typed,
     TC_TRY(ti_yardstick_first(ctx, yard, plain, SIZE_MAX, known, &measured));
     *out = (tc_quant_gains){.plain_db = measured.sqnr_db};
     take(out, &measured);
-    for (size_t i = TC_COUNT(methods); i-- > 0;) { /* the first has least to do after the others */
+    for (size_t i = TC_COUNT(methods); i-- > 0;) { /* the first uses what later ones find out */
         if (!methods[i].wanted(&t, plain))
             continue;
         if (i && ti_clock_past(request->until)) {

@@ -228,6 +228,7 @@ static tc_status judge_plain(tc_ctx *ctx, const tc_module *asked, const tc_quant
     attempt without = {.typed = ti_module_copy(asked)}, with;
     r.config = &plain;
     r.times = NULL;
+    r.rows = NULL; /* of other settings */
     TC_TRY(prepare(ctx, &r, &without));
     return judge_samples(ctx, asked, &r, &without, &with, verdict);
 }
