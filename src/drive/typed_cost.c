@@ -140,7 +140,11 @@ static tc_status by_layers(void *who, const tc_module *typed, const char *const 
 {
     costing *k = who;
     asking a = {k, typed, name, n, layer, all};
-    return ti_attempt_work(k->ctx, ask, &a);
+    tc_attempt attempt; /* many are asked one after the other: its memory serves the next */
+    ti_attempt_begin(k->ctx, &attempt);
+    tc_status status = ask(&a);
+    ti_attempt_end(k->ctx, &attempt);
+    return status == TC_OK || status == TC_CANCELLED ? status : ask(&a);
 }
 
 tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../base/mapped.h"
 #include "../base/real.h"
 #include "../num/quant.h"
 #include "sample_runner.h"
@@ -192,6 +193,9 @@ void ti_yardstick_skip(tc_ctx *ctx, tc_yardstick *y, size_t n)
     if (y->samples.n < n + FRESH)
         return;
     ti_picked_skip(ctx, &y->samples, n);
+    for (size_t i = 0; i < n * y->n_out; i++)
+        if (y->real[i])
+            ti_pages_drop(ctx, y->real[i], tc_type_bytes(y->type[i % y->n_out]));
     y->real += n * y->n_out;
     y->first += n;
     y->known = y->known > n ? y->known - n : 0;

@@ -415,6 +415,7 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
     TC_TRY(ti_groups_form(r->groups, r->made.typed, only));
     TC_TRY(prepare_silently(ctx, request, &r->made));
     TC_TRY(price_of(request, r->made.typed, &price));
+    ti_memory_trim(ctx);
     r->fits = price.cycles <= r->as_is.cycles * MORE && price.memory <= r->as_is.memory * MORE;
     return TC_OK;
 }
