@@ -59,6 +59,12 @@ void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size)
     }
 }
 
+void ti_mapped_rest(const tc_ctx *ctx)
+{
+    for (const struct tc_mapped *m = ctx->mapped; m; m = m->next)
+        drop_pages(m->at, m->size);
+}
+
 void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size)
 {
     if (size >= PIECE && !ctx->allocator.allocate)

@@ -13,6 +13,9 @@ const uint8_t *ti_mapped_open(tc_ctx *ctx, int fd, size_t size);
  * later access reads the same.  Thread-safe. */
 void ti_mapped_forget(const tc_ctx *ctx, const void *data, size_t size);
 
+/* The same of all mapped files: what was read of them is elsewhere by now, mostly. */
+void ti_mapped_rest(const tc_ctx *ctx);
+
 /* These bytes of the context's own memory are unused from now on: whole pages of them go back,
  * where the memory is the system's.  They are zeros from then on. */
 void ti_pages_drop(const tc_ctx *ctx, const void *data, size_t size);

@@ -69,7 +69,7 @@ typedef struct tc_measured_row {
     bool shared; /* a part of it was measured as a whole, and divided by expected cycles */
 } tc_measured_row;
 
-typedef struct tc_measured {
+typedef struct tc_measured_run {
     const char *file, *method;
     size_t runs;
     double ticks;                /* in a second */
@@ -79,7 +79,7 @@ typedef struct tc_measured {
     tc_measured_row *row[TC_PROFILE_BYS]; /* the longest first */
     size_t n_row[TC_PROFILE_BYS];
     bool knows_lines;
-} tc_measured;
+} tc_measured_run;
 
 /* ---- what its counter took (a log of examples/pmu) ---- */
 
@@ -116,7 +116,7 @@ struct tc_profile {
     size_t n_row[TC_PROFILE_BYS];
     const tc_profile_cpu *cpu;
     size_t n_cpu;
-    tc_measured *measured; /* NULL: nothing was */
+    tc_measured_run *measured; /* NULL: nothing was */
     tc_counted *counted;   /* likewise */
     const tc_npu_program **program; /* by stream; NULL: none was made */
     size_t cap_program;
@@ -154,7 +154,7 @@ TC_MUST_USE tc_status ti_show_overlay(tc_ctx *ctx, const tc_profile *p, const ch
 
 /* show/measured_text.c: the same of what was measured. */
 void ti_show_measured(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out);
-void ti_measured_json(const tc_measured *m, tc_json_out *out);
+void ti_measured_json(const tc_measured_run *m, tc_json_out *out);
 
 /* show/counted_text.c: of what a counter took; and as Model Explorer's data of nodes. */
 void ti_show_counted(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out);

@@ -2,9 +2,6 @@
 /* price.c -- see price.h. */
 #include "price.h"
 
-#include <math.h>
-
-#include "../base/attempt.h"
 #include "../npu/block_search.h"
 
 /* In an arena of its own: it grows inside attempts, and outlives them. */
@@ -29,15 +26,4 @@ tc_status ti_pricer_for(tc_ctx *ctx, const tc_target *target, const char *ini,
     p->options = (tc_codegen_options){.machine = npu, .system = &p->system, .memo = new_memo(ctx)};
     *out = p;
     return TC_OK;
-}
-
-double ti_price_cycles(tc_ctx *ctx, const tc_pricer *pricer, const tc_module *module)
-{
-    tc_footing before;
-    tc_codegen_price price;
-    ti_footing_take(ctx, &before);
-    ti_codegen_price(ctx, &pricer->options, ti_main(module), &price);
-    double cycles = price.refused ? INFINITY : price.cost.total.cycles;
-    ti_footing_back(ctx, &before);
-    return cycles;
 }

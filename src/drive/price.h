@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* price.h -- what a region costs on an Ethos-U, by the back end that makes its stream
- * (codegen/codegen.h).  Every choice by cycles asks here. */
+ * (codegen/codegen.h). */
 #ifndef TC_PRICE_H
 #define TC_PRICE_H
 
@@ -17,8 +17,5 @@ typedef struct tc_pricer {
 TC_MUST_USE tc_status ti_pricer_for(tc_ctx *ctx, const tc_target *target, const char *ini,
                                     const char *system_config, const char *memory_mode,
                                     tc_pricer **out);
-
-/* Cycles of the module's program; INFINITY: the back end does not take it.  No memory is kept. */
-double ti_price_cycles(tc_ctx *ctx, const tc_pricer *pricer, const tc_module *module);
 
 #endif

@@ -7,6 +7,7 @@
 #include "region_loops.h"
 #include "verdicts.h"
 
+#include "../base/mapped.h"
 #include "../ir/rewrite.h"
 #include "../ir/verify.h"
 #include "../lower/lower.h"
@@ -292,6 +293,7 @@ tc_status ti_compile_regions(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace,
     TC_TRY(split_program(ctx, c, trace));
     TC_TRY(ti_keep_loops(ctx, c, trace));
     TC_TRY(ti_finish_regions(ctx, c, trace, failed));
+    ti_memory_trim(ctx); /* of all that was tried */
     say_steered(ctx, c);
     return ti_verify(ctx, c->module);
 }

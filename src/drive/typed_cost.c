@@ -50,21 +50,6 @@ static tc_status lower(costing *k, const tc_module *typed, tc_compiled *t, bool 
     return TC_OK;
 }
 
-static tc_status cycles_of(void *who, const tc_module *typed, double *out)
-{
-    costing *k = who;
-    tc_compiled t;
-    bool taken;
-    *out = INFINITY;
-    TC_TRY(lower(k, typed, &t, &taken));
-    if (!taken)
-        return TC_OK;
-    *out = 0;
-    for (size_t i = 0; i < t.n_region; i++)
-        *out += ti_price_cycles(k->ctx, k->pricer, t.region[i].module);
-    return TC_OK;
-}
-
 /* ---- by layer ---- */
 
 /* The layer's figures, by the name of its node; NULL: it is none of them. */
@@ -155,7 +140,11 @@ static tc_status by_layers(void *who, const tc_module *typed, const char *const 
 {
     costing *k = who;
     asking a = {k, typed, name, n, layer, all};
-    return ti_attempt_work(k->ctx, ask, &a);
+    tc_attempt attempt; /* many are asked one after the other: its memory serves the next */
+    ti_attempt_begin(k->ctx, &attempt);
+    tc_status status = ask(&a);
+    ti_attempt_end(k->ctx, &attempt);
+    return status == TC_OK || status == TC_CANCELLED ? status : ask(&a);
 }
 
 tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc_compiled *c,
@@ -170,6 +159,6 @@ tc_status ti_typed_cost(tc_ctx *ctx, const tc_compile_request *request, const tc
         return TC_OK;
     costing *k = tc_new(&ctx->arena, costing);
     *k = (costing){.ctx = ctx, .request = request, .c = c, .pricer = pricer};
-    *out = (tc_quant_cost){core ? NULL : cycles_of, by_layers, k, core};
+    *out = (tc_quant_cost){by_layers, k, core};
     return TC_OK;
 }

@@ -211,8 +211,25 @@ static int64_t bound(tc_dtype t, double v)
     return ti_wrap(t, ti_trunc_i64(v));
 }
 
-LOOP_WITH(clamp_f32, clamp, float,
-          isnan(a.lo) || isnan(a.hi) ? NAN : LEAST(MOST(x, (real)a.lo), (real)a.hi))
+TC_LANES_BODY between(const float *restrict in, float *restrict out, size_t n, float lo, float hi)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = LEAST(MOST(in[i], lo), hi);
+}
+TC_LANES(static, keep_between, between,
+         (const float *restrict in, float *restrict out, size_t n, float lo, float hi),
+         (in, out, n, lo, hi))
+
+static void clamp_f32(tc_run *run)
+{
+    const tc_attr_clamp *a = run->attr;
+    float *out = run->out;
+    if (!isnan(a->lo) && !isnan(a->hi))
+        keep_between(run->in[0], out, run->n, (float)a->lo, (float)a->hi);
+    else
+        for (size_t i = 0; i < run->n; i++)
+            out[i] = NAN;
+}
 LOOP_WITH(clamp_f64, clamp, double, isnan(a.lo) || isnan(a.hi) ? NAN : LEAST(MOST(x, a.lo), a.hi))
 LOOP_WITH(clamp_i64, clamp, int64_t,
           LEAST(MOST(x, bound(run->dtype, a.lo)), bound(run->dtype, a.hi)))

@@ -144,7 +144,7 @@ static void add_event(tc_ctx *ctx, tc_measured_step *s, const tc_etdump_event *e
 
 /* Of all runs.  whole: by step, calls with their preparation; kernel: kernels alone. */
 static void add_run(tc_ctx *ctx, const tc_pte_method *m, const tc_etdump_run *r, double ticks,
-                    tc_measured *out, tc_measured_step *step, double *kernel)
+                    tc_measured_run *out, tc_measured_step *step, double *kernel)
 {
     for (size_t i = 0; i < r->n_event; i++) {
         const tc_etdump_event *e = &r->event[i];
@@ -196,7 +196,7 @@ static size_t stream_of(const tc_pte_file *f, const tc_pte_method *m, size_t del
 }
 
 static void take_steps(tc_ctx *ctx, const tc_profile *p, const tc_pte_file *f, const tc_pte_method *m,
-                       const tc_etdump *d, const char *asked, tc_measured *out)
+                       const tc_etdump *d, const char *asked, tc_measured_run *out)
 {
     tc_measured_step *step = tc_new_n(&ctx->arena, tc_measured_step, m->n_step + 1);
     double *kernel = tc_new_n(&ctx->arena, double, m->n_step + 1);
@@ -248,7 +248,7 @@ static void add_step(tc_measured_rows *r, const tc_profile *p, const tc_measured
     }
 }
 
-static void make_rows(tc_ctx *ctx, const tc_profile *p, tc_measured *m, tc_profile_by by)
+static void make_rows(tc_ctx *ctx, const tc_profile *p, tc_measured_run *m, tc_profile_by by)
 {
     tc_measured_rows r;
     ti_measured_begin(ctx, &r);
@@ -264,7 +264,7 @@ tc_status ti_profile_measured(tc_ctx *ctx, tc_profile *p, const char *path, tc_b
     tc_etdump dump;
     tc_bytes bytes;
     const tc_pte_method *method = NULL;
-    tc_measured *m = tc_new(&ctx->arena, tc_measured);
+    tc_measured_run *m = tc_new(&ctx->arena, tc_measured_run);
     m->file = ti_intern_text(ctx, o->etdump);
     m->ticks = o->ticks > 0 ? o->ticks : 1e9;
     if (!ti_bundle_looks_like(program) && (program.size < 8 || memcmp(program.data + 4, TC_PTE_IDENTIFIER, 4) != 0))

@@ -14,6 +14,7 @@
 #include "../drive/driver.h"
 #include "../drive/road.h"
 #include "../num/load.h"
+#include "../quant/role.h"
 #include "../run/exec.h"
 #include "proof.h"
 
@@ -28,8 +29,7 @@ static bool steep(const tc_node *node)
         const char *formula = ((const tc_attr_function *)node->attr)->formula;
         return strstr(formula, "log") || strstr(formula, "sqrt");
     }
-    return TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt, TC_OP_rsqrt,
-                    TC_OP_log_bands);
+    return node->op == TC_OP_log_bands || ti_role_steep(node->op);
 }
 
 /* Linear in a value that is not negative, or a lower bound of it. */

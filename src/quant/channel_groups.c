@@ -31,16 +31,18 @@ typedef struct candidate {
     int64_t *order;  /* by place in the result: the channel that goes there */
     double *factor;  /* s, likewise */
     double gain;
-    bool taken;
+    bool ranked, taken;
 } candidate;
 
-typedef struct grouping {
+typedef struct tc_groups {
     tc_ctx *ctx;
+    tc_module *module;
     const tc_graph *g;
+    const tc_domains *domains;
     const uint32_t *readers;
     const bool *pinned;
     const tc_node **reader; /* by value: the last that reads it */
-    candidate *of;
+    candidate *of, *loud[TC_GROUPED_MOST];
     size_t n;
     int32_t *sorted; /* by value: the candidate that its channels are sorted for, or -1 */
     size_t n_place;
@@ -93,9 +95,10 @@ static bool is_free(const tc_domains *domains, tc_val v)
            domains->domain[d].setting.observer != TC_OBSERVER_fixed;
 }
 
-static void find_candidates(grouping *p, const tc_domains *domains)
+static void find_candidates(grouping *p)
 {
     const tc_graph *g = p->g;
+    const tc_domains *domains = p->domains;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *layer = g->node[k],
                       *curve = mixes_all(g, layer) ? only_reader(p, layer->out[0]) : NULL;
@@ -140,10 +143,13 @@ static void look(void *who, tc_val v, tc_tensor seen, const int8_t *order)
         at++;
     for (int i = at + 1; i < seen.type->rank; i++)
         inner *= seen.type->dim[i];
-    for (int64_t i = 0; i < count; i++) {
-        float m = fabsf(x[i]), *to = &most[i / inner % c->n];
-        *to = m > *to ? m : *to;
-    }
+    for (int64_t row = 0; row < count; row += inner * c->n)
+        for (int64_t k = 0; k < c->n; k++) {
+            float top = most[k];
+            for (int64_t i = 0; i < inner; i++, x++)
+                top = fabsf(*x) > top ? fabsf(*x) : top;
+            most[k] = top;
+        }
 }
 
 static tc_status look_at(grouping *p, tc_graph *g, const tc_samples *samples)
@@ -214,30 +220,29 @@ static double find_factors(const grouping *p, candidate *c)
     return whole > 0 ? 1 - left : 0;
 }
 
-/* Of the loudest ones, *n of them, those that `only` has a bit for. */
-static void choose(grouping *p, const tc_domains *domains, const double *noise, size_t n_sample,
-                   uint32_t only, double least, size_t *n)
+/* The noise that a candidate's two grids make: more than that no groups remove. */
+static double noise_of(const grouping *p, const candidate *c, const double *noise)
+{
+    return noise[p->domains->of[c->layer->out[0]]] + noise[p->domains->of[c->curve->out[0]]];
+}
+
+/* Those that gain most, more than this share of what all would; *n of them, 0: less than `least`. */
+static void choose(grouping *p, double share, double least, size_t *n)
 {
     double all = 0, taken = 0;
-    bool *ranked = tc_new_n(&p->ctx->scratch, bool, p->n);
     for (size_t i = 0; i < p->n; i++) {
-        candidate *c = &p->of[i];
-        find_ranges(p, c, n_sample);
-        sort_channels(p, c);
-        c->gain = find_factors(p, c) * (noise[domains->of[c->layer->out[0]]] +
-                                        noise[domains->of[c->curve->out[0]]]);
-        all += c->gain;
+        p->of[i].ranked = false;
+        all += p->of[i].gain;
     }
     for (*n = 0; *n < TC_GROUPED_MOST; (*n)++) {
         candidate *best = NULL;
         for (size_t i = 0; i < p->n; i++)
-            if (!ranked[i] && p->of[i].gain > (best ? best->gain : SHARE * all))
+            if (!p->of[i].ranked && p->of[i].gain > (best ? best->gain : share * all))
                 best = &p->of[i];
-        if (!best)
+        if (!(p->loud[*n] = best))
             break;
-        ranked[best - p->of] = true;
-        best->taken = only >> *n & 1;
-        taken += best->taken ? best->gain : 0;
+        best->ranked = true;
+        taken += best->gain;
     }
     *n = taken < least ? 0 : *n;
 }
@@ -362,45 +367,67 @@ static void forget_names(const grouping *p, tc_graph *g)
                     g->val[w]->name = NULL;
 }
 
-tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                                  const tc_domains *domains, double **noise, uint32_t only,
-                                  double least, size_t *n)
+/* ---- the whole ---- */
+
+tc_groups *ti_groups_find(tc_ctx *ctx, tc_module *module, const tc_domains *domains)
 {
-    static tc_rewriter *const rewriters[] = {change};
-    tc_graph *g = ti_main(module), was = *g;
     tc_arena *a = &ctx->arena;
-    grouping p = {.ctx = ctx, .g = &was, .of = tc_new_n(a, candidate, g->n_node),
-                  .reader = tc_new_n(a, const tc_node *, g->n_val),
-                  .sorted = tc_new_n(a, int32_t, g->n_val)};
-    bool *watched = tc_new_n(a, bool, domains->n);
-    double *known = *noise ? *noise : tc_new_n(a, double, domains->n);
-    tc_samples samples;
-    *n = 0;
+    tc_graph *g = ti_main(module);
+    grouping *p = tc_new(a, grouping);
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    p.readers = ti_graph_readers(ctx, g);
-    p.pinned = ti_graph_pinned(ctx, g);
+    *p = (grouping){.ctx = ctx, .module = module, .g = g, .domains = domains,
+                    .of = tc_new_n(a, candidate, g->n_node),
+                    .reader = tc_new_n(a, const tc_node *, g->n_val),
+                    .sorted = tc_new_n(a, int32_t, g->n_val)};
+    p->readers = ti_arena_copy(a, ti_graph_readers(ctx, g), g->n_val * sizeof *p->readers);
+    p->pinned = ti_arena_copy(a, ti_graph_pinned(ctx, g), g->n_val * sizeof *p->pinned);
+    ti_arena_rewind(&ctx->scratch, mark);
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_in; i++)
-            p.reader[g->node[k]->in[i]] = g->node[k];
-    find_candidates(&p, domains);
-    for (size_t i = 0; i < p.n; i++)
-        watched[domains->of[p.of[i].layer->out[0]]] = watched[domains->of[p.of[i].curve->out[0]]] = true;
-    tc_status status = TC_OK;
-    if (p.n && !*noise)
-        status = ti_quant_noise(ctx, module, request, domains, watched, known);
-    *noise = known;
-    if (p.n && status == TC_OK &&
-        (status = ti_choose_samples(ctx, g, &request->samples, domains, SAMPLES, &samples)) == TC_OK) {
-        status = look_at(&p, g, &samples);
-        if (status == TC_OK)
-            choose(&p, domains, known, samples.n, only, least, n);
-        ti_chosen_end(&samples);
+            p->reader[g->node[k]->in[i]] = g->node[k];
+    find_candidates(p);
+    return p->n ? p : NULL;
+}
+
+tc_status ti_groups_rank(tc_groups *p, const tc_quant_request *request, double least, size_t *n)
+{
+    tc_arena *a = &p->ctx->arena;
+    double *noise = tc_new_n(a, double, p->domains->n);
+    bool *watched = tc_new_n(a, bool, p->domains->n);
+    tc_samples samples;
+    for (size_t i = 0; i < p->n; i++)
+        watched[p->domains->of[p->of[i].layer->out[0]]] =
+            watched[p->domains->of[p->of[i].curve->out[0]]] = true;
+    TC_TRY(ti_quant_noise(p->ctx, p->module, request, p->domains, watched, noise));
+    for (size_t i = 0; i < p->n; i++)
+        p->of[i].gain = noise_of(p, &p->of[i], noise);
+    choose(p, 0, least, n);
+    if (!*n) /* not even if groups removed all of it */
+        return TC_OK;
+    TC_TRY(ti_choose_samples(p->ctx, p->g, &request->samples, p->domains, SAMPLES, &samples));
+    TC_TRY(look_at(p, ti_main(p->module), &samples));
+    for (size_t i = 0; i < p->n; i++) {
+        candidate *c = &p->of[i];
+        find_ranges(p, c, samples.n);
+        sort_channels(p, c);
+        c->gain = find_factors(p, c) * noise_of(p, c, noise);
     }
-    follow(&p);
-    if (status == TC_OK && *n)
-        status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), &p);
-    if (status == TC_OK && *n)
-        forget_names(&p, g);
-    ti_arena_rewind(&ctx->scratch, mark);
+    ti_chosen_end(&samples);
+    choose(p, SHARE, least, n);
+    return TC_OK;
+}
+
+tc_status ti_groups_form(tc_groups *p, tc_module *copy, uint32_t only)
+{
+    static tc_rewriter *const rewriters[] = {change};
+    tc_graph *g = ti_main(copy), was = *g;
+    for (size_t i = 0; i < TC_GROUPED_MOST && p->loud[i]; i++)
+        p->loud[i]->taken = only >> i & 1;
+    p->g = &was;
+    follow(p);
+    tc_status status = ti_rewrite_graph(g, rewriters, TC_COUNT(rewriters), p);
+    if (status == TC_OK)
+        forget_names(p, g);
+    p->g = ti_main(p->module);
     return status;
 }

@@ -7,13 +7,18 @@
 
 enum { TC_GROUPED_MOST = 4 };
 
-/* Of the layers whose results alone make the most noise, *n of them, those that `only` has a bit for,
- * from the loudest on, become several, if that removes `least` of it (error over squares of the
- * outputs; else *n is 0); the float program gives what it gave.  module: the real program that the
- * domains are of.  *noise: by domain, what each makes alone; NULL: it is measured, and kept. */
-TC_MUST_USE tc_status ti_quant_group_channels(tc_ctx *ctx, tc_module *module,
-                                              const tc_quant_request *request,
-                                              const tc_domains *domains, double **noise,
-                                              uint32_t only, double least, size_t *n);
+/* The layers of a real program that could be; what they are worth is measured later. */
+typedef struct tc_groups tc_groups;
+/* module: what the domains are of, unchanged from then on.  NULL: there are none. */
+tc_groups *ti_groups_find(tc_ctx *ctx, tc_module *module, const tc_domains *domains);
+
+/* Which of them make the most noise alone: *n, at most TC_GROUPED_MOST, if groups remove `least` of it
+ * (error over squares of the outputs); else *n is 0. */
+TC_MUST_USE tc_status ti_groups_rank(tc_groups *groups, const tc_quant_request *request, double least,
+                                     size_t *n);
+
+/* In a copy of the module those of the n that `only` has a bit for, from the loudest on, become several
+ * layers; the float program gives what it gave. */
+TC_MUST_USE tc_status ti_groups_form(tc_groups *groups, tc_module *copy, uint32_t only);
 
 #endif

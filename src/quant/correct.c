@@ -31,6 +31,7 @@ typedef struct correction {
     tc_layer *layer;
     size_t n;
     const tc_domains *domains;
+    bool complete; /* the real program's means follow in every layer */
     tc_abreast abreast;
 } correction;
 
@@ -193,6 +194,7 @@ static bool means_follow(const correction *c, const tc_layer *l)
 
 static void follow_means(correction *c, const tc_layer *l, double *difference)
 {
+    double *of_real = c->how->means->of[l - c->layer];
     tc_arena *scratch = &c->ctx->scratch;
     size_t row = (size_t)(l->shape.groups * l->shape.k);
     double *mean[2] = {tc_new_n(scratch, double, row), tc_new_n(scratch, double, row)};
@@ -202,8 +204,10 @@ static void follow_means(correction *c, const tc_layer *l, double *difference)
     ti_abreast_means(&c->abreast, mean);
     for (int64_t k = 0; k < l->n; k++) {
         int64_t at = q->axis >= 0 ? k : 0;
-        difference[k] = mean_of(ti_tensor_of(real, l->pair.real->in[1]), NULL, NULL,
-                                bias_of(real, l->pair.real), l, k, mean[TC_REAL]) -
+        if (c->abreast.first == TC_REAL)
+            of_real[k] = mean_of(ti_tensor_of(real, l->pair.real->in[1]), NULL, NULL,
+                                 bias_of(real, l->pair.real), l, k, mean[TC_REAL]);
+        difference[k] = of_real[k] -
                         mean_of(codes, &q->scale[at], &q->zero[at],
                                 bias_of(c->abreast.graph[TC_TYPED], l->pair.sim), l, k,
                                 mean[TC_TYPED]);
@@ -218,6 +222,7 @@ static tc_status move(correction *c, const tc_layer *l)
     if (means_follow(c, l))
         follow_means(c, l, difference);
     else {
+        c->complete = false;
         ti_abreast_load(&c->abreast, codes_of(c, l));
         TC_TRY(ti_abreast_differences(&c->abreast, difference));
     }
@@ -324,6 +329,18 @@ typedef struct task {
     tc_replacement out;
 } task;
 
+static void make_room(correction *c)
+{
+    tc_real_means *m = c->how->means;
+    if (c->abreast.first == TC_TYPED)
+        return;
+    ti_arena_free(&m->room);
+    m->known = false;
+    m->of = tc_new_n(&m->room, double *, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        m->of[i] = tc_new_n(&m->room, double, (size_t)c->layer[i].n);
+}
+
 static tc_status work(void *what)
 {
     task *t = what;
@@ -339,18 +356,23 @@ static tc_status work(void *what)
                       .how = t->how,
                       .out = &t->out,
                       .domains = t->domains,
+                      .complete = true,
                       .abreast = {.ctx = ctx,
+                                  .first = t->how->means->known && !t->how->longest ? TC_TYPED : TC_REAL,
                                   .graph = {ti_main(t->real), ti_main(sim)},
                                   .typed = ti_main(t->typed)}};
     find_layers(c);
     if (!c->n || !t->samples->n)
         return TC_OK;
     size_t most = ti_learned_of(t->samples->n, ti_config_needs_rounding(t->how->config));
-    TC_TRY(ti_abreast_prepare(&c->abreast, c->layer, c->n, t->samples, most, t->domains));
+    make_room(c);
+    TC_TRY(ti_abreast_prepare(&c->abreast, c->layer, c->n, t->samples, most, t->domains,
+                              t->how->means));
     if (!c->abreast.picked.n)
         return TC_OK;
     settle_shapes(c);
     TC_TRY(run_both(c));
+    t->how->means->known = c->complete;
     t->out.done = true;
     return TC_OK;
 }

@@ -61,6 +61,7 @@ typedef struct tc_abreast {
     tc_traveller *traveller;
     tc_guide *guide; /* by thread */
     size_t n_thread, n_part; /* for samples; for parts of other work */
+    int first;               /* of the two programs; TC_TYPED: it runs alone */
     bool brief;              /* 16 bits are enough for parked values */
     const tc_layer *now;     /* the layer that they are before, or on the way to */
     const tc_layer *passing; /* the layer just passed, or NULL */
@@ -68,6 +69,7 @@ typedef struct tc_abreast {
     /* For work on each sample. */
     double *sums;
     bool *differs;
+    float *changes; /* of the weights of a->now by its new codes; NULL: found where they are needed */
 } tc_abreast;
 
 enum { TC_ABREAST_LEAST = 4, TC_TRY_EVERY = 4 /* samples: codes are tested */ };
@@ -77,10 +79,11 @@ static inline const tc_node *ti_layer_node(const tc_layer *l, int which)
     return which == TC_REAL ? l->pair.real : l->pair.sim;
 }
 
-/* Plans and at most n samples; layers get their steps. */
+/* Plans and at most n samples; layers get their steps.  means: where the typed program runs alone, it
+ * does as both did when they were found. */
 TC_MUST_USE tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n,
                                          const tc_samples *samples, size_t most,
-                                         const tc_domains *domains);
+                                         const tc_domains *domains, tc_real_means *means);
 
 /* All samples go on to a->now, past a->passing, whose results take its new codes and moves. */
 TC_MUST_USE tc_status ti_abreast_go(tc_abreast *a);
@@ -89,7 +92,7 @@ TC_MUST_USE tc_status ti_abreast_go(tc_abreast *a);
 void ti_abreast_load(tc_abreast *a, tc_tensor codes);
 void ti_abreast_unload(tc_abreast *a);
 
-/* Whether the input of a->now is available in both programs. */
+/* Whether the input of a->now is available in the programs that run. */
 bool ti_abreast_has_input(const tc_abreast *a);
 /* It, in a sample: see tc_feedback.  who: a tc_abreast. */
 tc_tensor ti_abreast_input(void *who, size_t sample, int program, tc_some_channels some,

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "../base/attempt.h"
+#include "../base/mapped.h"
 #include "../base/real.h"
 #include "../num/quant.h"
 #include "sample_runner.h"
@@ -22,7 +23,8 @@ typedef struct measuring {
     tc_ctx *ctx;
     tc_yardstick *y;
     const tc_module *module; /* the real one, or the typed one that is measured */
-    bool *measured; /* by output */
+    size_t from, to;         /* samples */
+    bool *measured;          /* by output */
     double *error; /* by sample and output; NULL: the real program runs, and is recorded */
     int64_t *first;
 } measuring;
@@ -59,10 +61,11 @@ static int64_t greatest(tc_tensor t)
     return at;
 }
 
-static void leave(void *who, size_t k, const tc_tensor *out)
+static void leave(void *who, size_t at, const tc_tensor *out)
 {
     const measuring *m = who;
     tc_yardstick *y = m->y;
+    size_t k = m->from + at;
     for (size_t i = 0; i < y->n_out; i++) {
         if (!is_measured(y->type[i], out[i].type))
             continue;
@@ -90,6 +93,7 @@ static void see_nothing(void *who, tc_val v, tc_tensor seen, const int8_t *order
 /* Samples are real; an input of the typed program may be integers. */
 typedef struct feed {
     const tc_samples *from;
+    size_t first;
     tc_tensor *real;
     size_t n;
 } feed;
@@ -97,7 +101,7 @@ typedef struct feed {
 static tc_status read_feed(void *from, size_t k, const tc_tensor *in)
 {
     const feed *f = from;
-    TC_TRY(f->from->read(f->from->from, k, f->real));
+    TC_TRY(f->from->read(f->from->from, f->first + k, f->real));
     for (size_t i = 0; i < f->n; i++)
         if (in[i].type->quant)
             ti_quantize_into(f->real[i], in[i]);
@@ -109,10 +113,10 @@ static tc_status read_feed(void *from, size_t k, const tc_tensor *in)
 static void *const *feed_state(void *from, size_t k)
 {
     const feed *f = from;
-    return f->from->state(f->from->from, k);
+    return f->from->state(f->from->from, f->first + k);
 }
 
-/* Over the samples of the reference; its result is already allocated. */
+/* Over some samples of the reference; its result is already allocated. */
 static tc_status run(void *what)
 {
     measuring *m = what;
@@ -126,13 +130,14 @@ static tc_status run(void *what)
     for (size_t i = 0; i < g->n_out; i++)
         m->measured[i] = is_measured(m->y->type[i], ti_type_of(g, g->out[i]));
     tc_runner *runner;
-    feed f = {.from = &m->y->samples, .real = m->y->in, .n = g->n_in};
+    feed f = {.from = &m->y->samples, .first = m->from, .real = m->y->in, .n = g->n_in};
     tc_samples samples = m->y->samples;
+    samples.n = m->to - m->from;
     samples.read = read_feed;
     samples.name = NULL;
     samples.state = feed_state;
     samples.from = &f;
-    TC_TRY(ti_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), m->y->samples.n, &runner));
+    TC_TRY(ti_runner_new(ctx, g, tc_new_n(&ctx->arena, bool, g->n_val), samples.n, &runner));
     size_t n = ti_runner_threads(runner);
     void **guests = tc_new_n(&ctx->arena, void *, n);
     for (size_t i = 0; i < n; i++)
@@ -151,12 +156,12 @@ void ti_yardstick_end(const tc_yardstick *y)
     ti_chosen_end(&y->samples);
 }
 
-tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
-                            const tc_domains *domains, size_t most, size_t skip, tc_yardstick *out)
+tc_status ti_yardstick_open(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+                            const tc_domains *domains, size_t most, tc_yardstick *out)
 {
     tc_graph *g = ti_main(real);
     size_t bytes = 1, all;
-    *out = (tc_yardstick){.n_out = g->n_out};
+    *out = (tc_yardstick){.of = ti_module_copy(real), .n_out = g->n_out};
     for (size_t i = 0; i < g->n_out; i++)
         bytes += tc_type_bytes(ti_type_of(g, g->out[i]));
     all = bytes;
@@ -166,8 +171,6 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
     fit = fit < NEVER_MORE / all ? fit : NEVER_MORE / all;
     most = fit < 1 ? 1 : fit < most ? fit : most;
     TC_TRY(ti_choose_samples(ctx, g, samples, domains, most, &out->samples));
-    if (out->samples.n >= skip + FRESH)
-        ti_picked_skip(ctx, &out->samples, skip);
     size_t n = out->samples.n;
     out->room = tc_new(&ctx->arena, tc_arena);
     ti_arena_init_like(out->room, &ctx->arena);
@@ -182,12 +185,44 @@ tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samp
             out->real[k * g->n_out + i] =
                 ti_arena_raw(out->room, tc_type_bytes(out->type[i]));
     }
+    return TC_OK;
+}
+
+void ti_yardstick_skip(tc_ctx *ctx, tc_yardstick *y, size_t n)
+{
+    if (y->samples.n < n + FRESH)
+        return;
+    ti_picked_skip(ctx, &y->samples, n);
+    for (size_t i = 0; i < n * y->n_out; i++)
+        if (y->real[i])
+            ti_pages_drop(ctx, y->real[i], tc_type_bytes(y->type[i % y->n_out]));
+    y->real += n * y->n_out;
+    y->first += n;
+    y->known = y->known > n ? y->known - n : 0;
+}
+
+/* The real program's results on its first n samples. */
+static tc_status reach(tc_ctx *ctx, tc_yardstick *y, size_t n)
+{
     measuring m = {.ctx = ctx,
-                   .y = out,
-                   .module = real,
-                   .measured = tc_new_n(&ctx->arena, bool, g->n_out),
-                   .first = out->first};
-    return n ? ti_attempt_work(ctx, run, &m) : TC_OK;
+                   .y = y,
+                   .module = y->of,
+                   .from = y->known,
+                   .to = n,
+                   .measured = tc_new_n(&ctx->arena, bool, y->n_out),
+                   .first = y->first};
+    if (y->known >= n)
+        return TC_OK;
+    TC_TRY(ti_attempt_work(ctx, run, &m));
+    y->known = n;
+    return TC_OK;
+}
+
+tc_status ti_yardstick_make(tc_ctx *ctx, tc_module *real, const tc_samples *samples,
+                            const tc_domains *domains, size_t most, tc_yardstick *out)
+{
+    TC_TRY(ti_yardstick_open(ctx, real, samples, domains, most, out));
+    return reach(ctx, out, out->samples.n);
 }
 
 double ti_sqnr_db(double signal, double noise)
@@ -214,30 +249,43 @@ static double square_of(const tc_yardstick *y, size_t k, size_t i)
     return sum;
 }
 
-tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
-                               tc_measured *out)
+/* The errors of the typed program on samples that it has not run on yet. */
+static tc_status score(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed, size_t n,
+                       tc_score *s)
 {
-    size_t n = y->samples.n;
+    size_t all = y->samples.n;
+    if (!s->error)
+        *s = (tc_score){.measured = tc_new_n(&ctx->arena, bool, y->n_out),
+                        .error = tc_new_n(&ctx->arena, double, all * y->n_out),
+                        .first = tc_new_n(&ctx->arena, int64_t, all)};
+    TC_TRY(reach(ctx, y, n));
+    measuring m = {.ctx = ctx, .y = y, .module = typed, .from = s->n, .to = n,
+                   .measured = s->measured, .error = s->error, .first = s->first};
+    if (s->n >= n)
+        return TC_OK;
+    TC_TRY(ti_attempt_work(ctx, run, &m));
+    s->n = n;
+    return TC_OK;
+}
+
+tc_status ti_yardstick_first(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed, size_t n,
+                             tc_score *s, tc_measured *out)
+{
+    n = n < y->samples.n ? n : y->samples.n;
     *out = (tc_measured){.sqnr_db = INFINITY, .agree = 1};
     if (!n)
         return TC_OK;
-    measuring m = {.ctx = ctx,
-                   .y = y,
-                   .module = typed,
-                   .measured = tc_new_n(&ctx->arena, bool, y->n_out),
-                   .error = tc_new_n(&ctx->arena, double, n * y->n_out),
-                   .first = tc_new_n(&ctx->arena, int64_t, n)};
-    TC_TRY(ti_attempt_work(ctx, run, &m));
-    out->measured = m.measured;
+    TC_TRY(score(ctx, y, typed, n, s));
+    out->measured = s->measured;
     out->error = tc_new_n(&ctx->arena, double, y->n_out);
     out->square = tc_new_n(&ctx->arena, double, y->n_out);
     out->n = n;
     double noise = 0, outputs = 0, same = 0;
     for (size_t i = 0; i < y->n_out; i++) {
-        if (!m.measured[i])
+        if (!s->measured[i])
             continue;
         for (size_t k = 0; k < n; k++) {
-            double error = m.error[k * y->n_out + i], square = square_of(y, k, i);
+            double error = s->error[k * y->n_out + i], square = square_of(y, k, i);
             out->error[i] += error;
             out->square[i] += square;
             out->each += fmin(1, ti_noise_ratio(error, square)) / (double)out->n;
@@ -247,13 +295,19 @@ tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *ty
     }
     out->each /= fmax(1, outputs);
     for (size_t k = 0; k < n; k++)
-        same += m.first[k] == y->first[k];
+        same += s->first[k] == y->first[k];
     for (size_t k = 0; k < n && y->labels; k++) {
         int64_t label = y->labels[ti_picked_index(&y->samples, k)];
         out->drop +=
-            100.0 * ((y->first[k] == label) - (m.first[k] == label)) / (double)n;
+            100.0 * ((y->first[k] == label) - (s->first[k] == label)) / (double)n;
     }
     out->sqnr_db = outputs > 0 && noise > 0 ? -10 * ti_log10(noise / outputs) : INFINITY;
     out->agree = same / (double)n;
     return TC_OK;
+}
+
+tc_status ti_yardstick_measure(tc_ctx *ctx, tc_yardstick *y, const tc_module *typed,
+                               tc_measured *out)
+{
+    return ti_yardstick_first(ctx, y, typed, y->samples.n, &(tc_score){0}, out);
 }

@@ -8,7 +8,6 @@
 
 #include <math.h>
 
-#include "measure.h"
 #include "sample_runner.h"
 
 static const double QUICK = 4e11;       /* multiplications that rounding may take by default, */
@@ -20,6 +19,7 @@ typedef struct trial {
     const tc_quant_request *request;
     const tc_domains *domains;
     tc_module *real;
+    tc_real_means *means;
 } trial;
 
 /* The work of rounding a product's rows jointly: sums over windows, and the descent. */
@@ -55,7 +55,7 @@ static bool wants_rounding(const trial *t, const tc_module *typed)
 
 static tc_status move_biases(const trial *t, tc_module *typed, tc_corrected *result)
 {
-    tc_correction how = {t->request->config, 0, 0, 0, result};
+    tc_correction how = {t->request->config, 0, 0, 0, result, t->means};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
@@ -65,11 +65,11 @@ static tc_status round_weights(const trial *t, tc_module *typed, tc_corrected *r
     double work = config->thorough            ? INFINITY
                   : config->rounding_work > 0 ? config->rounding_work
                                               : ASKED;
-    tc_correction how = {config, LONGEST, work, t->request->until, result};
+    tc_correction how = {config, LONGEST, work, t->request->until, result, t->means};
     return ti_quant_correct(t->ctx, t->real, typed, &how, &t->request->samples, t->domains);
 }
 
-/* Each begins with the nearest codes. */
+/* Each begins with the nearest codes; a later one does what those before it do, too. */
 static const struct {
     const char *name, *doing, *what;
     bool (*wanted)(const trial *t, const tc_module *typed);
@@ -115,54 +115,118 @@ void ti_quant_take_over(tc_module *to, const tc_module *from)
     to->signature.out = from->signature.out;
 }
 
-tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
-                           const tc_quant_request *request, const tc_domains *domains,
-                           tc_quant_gains *out)
+static size_t learned_of(const tc_quant_request *request)
 {
-    trial t = {.ctx = ctx, .request = request, .domains = domains, .real = real};
-    tc_module *plain = ti_module_copy(typed), *best = NULL;
-    tc_yardstick yard;
-    tc_measured measured;
-    const size_t learned = ti_learned_of(request->samples.n, ti_config_needs_rounding(request->config));
+    return ti_learned_of(request->samples.n, ti_config_needs_rounding(request->config));
+}
+
+size_t ti_quant_measured_of(const tc_quant_request *request)
+{
+    return learned_of(request) + TC_KEEP_BACK;
+}
+
+static trial trial_of(tc_ctx *ctx, tc_module *real, const tc_quant_request *request,
+                      const tc_domains *domains)
+{
+    tc_real_means *means = tc_new(&ctx->arena, tc_real_means);
+    ti_arena_init_like(&means->room, &ctx->arena);
+    ti_ctx_defer(ctx, ti_arena_end, &means->room);
+    return (trial){ctx, request, domains, real, means};
+}
+
+static void take(tc_quant_gains *out, const tc_measured *m)
+{
+    out->db = m->sqnr_db;
+    out->agree = m->agree;
+    out->drop = m->drop;
+    out->noise = m->error;
+    out->signal = m->square;
+    out->n_measured = m->n;
+}
+
+/* Samples that methods did not learn from count, if there are enough; the others have served. */
+static void keep_fresh(tc_ctx *ctx, const tc_quant_request *request, tc_yardstick *yard, tc_score *known)
+{
+    size_t all = yard->samples.n;
+    ti_yardstick_skip(ctx, yard, learned_of(request));
+    if (yard->samples.n < all)
+        *known = (tc_score){0};
+}
+
+tc_status ti_quant_improve_by(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                              const tc_quant_request *request, const tc_domains *domains,
+                              tc_yardstick *yard, tc_score *known, tc_quant_gains *out)
+{
+    trial t = trial_of(ctx, real, request, domains);
+    tc_module *plain = ti_module_copy(typed), *tried[TC_COUNT(methods)] = {NULL};
+    tc_measured by[TC_COUNT(methods)], measured;
+    tc_corrected result[TC_COUNT(methods)] = {{0}};
     TC_TRY(ti_tell_progress(ctx, "measuring the quantized program", 0, 1));
-    TC_TRY(ti_yardstick_make(ctx, real, &request->samples, domains, learned + TC_KEEP_BACK, learned,
-                             &yard));
-    yard.labels = request->labels;
-    TC_TRY(ti_yardstick_measure(ctx, &yard, plain, &measured));
-    *out = (tc_quant_gains){.plain_db = measured.sqnr_db, .db = measured.sqnr_db,
-                            .agree = measured.agree,
-                            .drop = measured.drop,
-                            .noise = measured.error,
-                            .signal = measured.square,
-                            .n_measured = measured.n};
-    for (size_t i = 0; i < TC_COUNT(methods); i++) {
+    keep_fresh(ctx, request, yard, known);
+    yard->labels = request->labels;
+    TC_TRY(ti_yardstick_first(ctx, yard, plain, SIZE_MAX, known, &measured));
+    *out = (tc_quant_gains){.plain_db = measured.sqnr_db};
+    take(out, &measured);
+    for (size_t i = TC_COUNT(methods); i-- > 0;) { /* the first uses what later ones find out */
         if (!methods[i].wanted(&t, plain))
             continue;
         if (i && ti_clock_past(request->until)) {
             ti_quant_say_over(ctx, methods[i].name);
             continue;
         }
-        tc_module *tried = ti_module_copy(plain);
-        tc_corrected result = {0};
+        tried[i] = ti_module_copy(plain);
         TC_TRY(ti_tell_progress(ctx, methods[i].doing, 0, 1));
-        TC_TRY(methods[i].run(&t, tried, &result));
-        TC_TRY(ti_yardstick_measure(ctx, &yard, tried, &measured));
-        bool taken =
-            measured.sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
-        out->method[out->n++] =
-            (tc_quant_gain){methods[i].name, said(ctx, methods[i].what, &result),
-                            measured.sqnr_db, taken};
+        TC_TRY(methods[i].run(&t, tried[i], &result[i]));
+        TC_TRY(ti_yardstick_measure(ctx, yard, tried[i], &by[i]));
+    }
+    ti_arena_free(&t.means->room);
+    const tc_module *best = NULL;
+    for (size_t i = 0; i < TC_COUNT(methods); i++) {
+        if (!tried[i])
+            continue;
+        bool taken = by[i].sqnr_db > out->db + (i ? TC_GAIN : -TC_GAIN); /* the first is the usual one */
+        out->method[out->n++] = (tc_quant_gain){
+            methods[i].name, said(ctx, methods[i].what, &result[i]), by[i].sqnr_db, taken};
         if (taken) {
-            best = tried;
-            out->db = measured.sqnr_db;
-            out->agree = measured.agree;
-            out->drop = measured.drop;
-            out->noise = measured.error;
-            out->signal = measured.square;
+            best = tried[i];
+            take(out, &by[i]);
         }
     }
-    ti_yardstick_end(&yard);
     if (best)
         ti_quant_take_over(typed, best);
     return TC_OK;
+}
+
+tc_status ti_quant_improve(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                           const tc_quant_request *request, const tc_domains *domains,
+                           tc_quant_gains *out)
+{
+    tc_yardstick yard;
+    TC_TRY(ti_yardstick_open(ctx, real, &request->samples, domains, ti_quant_measured_of(request), &yard));
+    TC_TRY(ti_quant_improve_by(ctx, real, typed, request, domains, &yard, &(tc_score){0}, out));
+    ti_yardstick_end(&yard);
+    return TC_OK;
+}
+
+/* Methods that the result has, first ones of the table: so many. */
+static size_t taken_of(const tc_quant_gains *gains)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < TC_COUNT(methods); i++)
+        for (size_t k = 0; k < gains->n; k++)
+            if (gains->method[k].taken && !strcmp(gains->method[k].name, methods[i].name))
+                n = i + 1;
+    return n;
+}
+
+tc_status ti_quant_repeat(tc_ctx *ctx, tc_module *real, tc_module *typed,
+                          const tc_quant_request *request, const tc_domains *domains,
+                          const tc_quant_gains *as)
+{
+    trial t = trial_of(ctx, real, request, domains);
+    tc_corrected result = {0};
+    size_t n = taken_of(as);
+    while (n && !methods[n - 1].wanted(&t, typed))
+        n--;
+    return n ? methods[n - 1].run(&t, typed, &result) : TC_OK;
 }

@@ -553,15 +553,16 @@ tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module, const tc_quant_request 
         return ti_usage(
             ctx,
             "finding the values that need 16 bits needs samples: add --calib DATA");
+    bool priced = request->cost.layers && !request->cost.packs;
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = ti_main(module), .domains = domains};
     TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains,
-                             request->cost.of ? PAID_SAMPLES : SAMPLES, &r->samples));
+                             priced ? PAID_SAMPLES : SAMPLES, &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));
     ti_chosen_end(&r->samples);
-    if (request->cost.of)
+    if (priced)
         return ti_quant_spend_16bit(ctx, module, request, domains, r->noise,
                                     config->n_wide ? config->n_wide : INT64_MAX,
                                     config->wide_cycles > 0 ? 1 + config->wide_cycles / 100 : 0);

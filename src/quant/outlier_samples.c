@@ -65,8 +65,8 @@ tc_status ti_outlier_judge(tc_ctx *ctx, tc_module *real, const tc_module *withou
     const tc_module *program[2] = {without, with};
     only.only_odd = true;
     *out = (tc_outlier_verdict){0};
-    TC_TRY(ti_yardstick_make(ctx, real, samples, domains, MEASURED, 0, &kept));
-    TC_TRY(ti_yardstick_make(ctx, real, samples, &only, MEASURED, 0, &odd));
+    TC_TRY(ti_yardstick_make(ctx, real, samples, domains, MEASURED, &kept));
+    TC_TRY(ti_yardstick_make(ctx, real, samples, &only, MEASURED, &odd));
     if (!kept.samples.n || !odd.samples.n)
         return TC_OK;
     for (int i = 0; i < 2; i++) {

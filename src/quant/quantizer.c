@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "../base/attempt.h"
+#include "../base/mapped.h"
 #include "outlier_samples.h"
 #include "channel_groups.h"
 #include "equalize.h"
@@ -92,8 +94,11 @@ typedef struct attempt {
     tc_domains domains;
     tc_quant_gains gains;
     tc_mask_steps masks;
+    tc_yardstick *yard;    /* of all forms: the original's results; NULL: not needed yet */
+    tc_score score;        /* of `typed`, by it */
     const tc_rates *rates; /* of coarser weights; NULL: not asked for */
     tc_quant_gain form[FORMS]; /* what other forms gave; no name: there was none */
+    bool reformed;             /* it is one of them */
 } attempt;
 
 /* Ranges that only a mask is likely to have. */
@@ -115,6 +120,13 @@ static void warn_merged(tc_ctx *ctx)
     ti_note(ctx, NULL, "quantize with --calib DATA, which shows what is a mask");
 }
 
+/* What a first pass saw of the program as it is: without masks, which change it. */
+static const struct tc_first *rows_of(const attempt *a)
+{
+    const tc_domains *d = &a->domains;
+    return a->masks.n || d->never || d->cut || d->far_given ? NULL : d->rows;
+}
+
 /* Domains and grids.  Mask values are searched first where constants suggest them, else where the
  * ranges do; then everything is observed again. */
 static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
@@ -127,6 +139,8 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
     bool suspect = !config->anchor && ti_mask_suspected(ti_main(a->typed));
     if (suspect)
         TC_TRY(ti_quant_mask_values(ctx, a->typed, request, &never, &a->masks));
+    if (a->masks.n || never)
+        with_masks.rows = NULL;
     tc_hold hold = ti_hold_begin(ctx);
     tc_status status = ti_quant_decide(ctx, a->typed, config, never, &a->domains);
     if (status == TC_OK)
@@ -142,6 +156,7 @@ static tc_status observe(tc_ctx *ctx, const tc_quant_request *asked, attempt *a)
         return status;
     }
     ti_hold_drop(ctx, hold);
+    with_masks.rows = NULL;
     TC_TRY(ti_quant_decide(ctx, a->typed, config, never, &a->domains));
     return ti_quant_observe(ctx, a->typed, request, &a->domains);
 }
@@ -197,6 +212,7 @@ static tc_status judge_samples(tc_ctx *ctx, const tc_module *asked, const tc_qua
     silent.quiet = true;
     all.config = &silent;
     all.keep_odd = true;
+    all.rows = rows_of(without);
     *with = (attempt){.typed = ti_module_copy(asked)};
     *verdict = (tc_outlier_verdict){.keep = true};
     TC_TRY(prepare(ctx, &all, with));
@@ -215,6 +231,7 @@ static tc_status judge_plain(tc_ctx *ctx, const tc_module *asked, const tc_quant
     attempt without = {.typed = ti_module_copy(asked)}, with;
     r.config = &plain;
     r.times = NULL;
+    r.rows = NULL; /* of other settings */
     TC_TRY(prepare(ctx, &r, &without));
     return judge_samples(ctx, asked, &r, &without, &with, verdict);
 }
@@ -243,6 +260,7 @@ static tc_status prepare_best(tc_ctx *ctx, tc_quant_request *request, attempt *a
         tc_config silent = *request->config;
         silent.quiet = true;
         again.config = &silent;
+        again.rows = rows_of(a);
         all.typed = ti_module_copy(asked);
         TC_TRY(prepare(ctx, &again, &all));
     }
@@ -270,7 +288,7 @@ static tc_status prepare_either(tc_ctx *ctx, tc_quant_request *request, tc_modul
     tc_yardstick yard;
     tc_measured with, without;
     TC_TRY(prepare(ctx, &again, &other));
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
+    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, &yard));
     TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &with));
     TC_TRY(ti_yardstick_measure(ctx, &yard, other.typed, &without));
     ti_yardstick_end(&yard);
@@ -294,17 +312,31 @@ static bool may_reform(const tc_module *module, const tc_quant_request *request)
            !request->n_size;
 }
 
+static tc_status open_yard(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
+{
+    if (a->yard)
+        return TC_OK;
+    a->yard = tc_new(&ctx->arena, tc_yardstick);
+    return ti_yardstick_open(ctx, a->real, &request->samples, &a->domains,
+                             ti_quant_measured_of(request), a->yard);
+}
+
+/* On the first samples that the original program is known on. */
+static tc_status measure(tc_ctx *ctx, const tc_quant_request *request, attempt *a, size_t most,
+                         tc_measured *out)
+{
+    TC_TRY(open_yard(ctx, request, a));
+    return ti_yardstick_first(ctx, a->yard, a->typed, most, &a->score, out);
+}
+
 /* A program and a form of it, on some of the samples. */
-static tc_status measure_both(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                              const attempt *other, tc_measured *as_is, tc_measured *formed)
+static tc_status measure_both(tc_ctx *ctx, const tc_quant_request *request, attempt *a, attempt *other,
+                              tc_measured *as_is, tc_measured *formed)
 {
     enum { MOST = 32 };
-    tc_yardstick yard;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, as_is));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, other->typed, formed));
-    ti_yardstick_end(&yard);
-    return TC_OK;
+    TC_TRY(measure(ctx, request, a, MOST, as_is));
+    other->yard = a->yard;
+    return measure(ctx, request, other, MOST, formed);
 }
 
 static void take_over(attempt *a, attempt *other)
@@ -312,6 +344,7 @@ static void take_over(attempt *a, attempt *other)
     ti_quant_take_over(a->typed, other->typed);
     other->typed = a->typed;
     memcpy(other->form, a->form, sizeof a->form);
+    other->reformed = true;
     *a = *other;
 }
 
@@ -338,6 +371,12 @@ static tc_status prepare_silently(tc_ctx *ctx, const tc_quant_request *request, 
     return prepare(ctx, &again, a);
 }
 
+static tc_status price_of(const tc_quant_request *request, const tc_module *typed, tc_bytes_cycles *out)
+{
+    tc_bytes_cycles none;
+    return request->cost.layers(request->cost.who, typed, NULL, 0, &none, out);
+}
+
 /* Forms of power spectra, taken where they are closer on some of the samples and take no more time for
  * each dB than channels in groups do.  Where the time is not known, those that cost little are taken. */
 typedef struct spectral_form {
@@ -352,21 +391,21 @@ static tc_status try_spectral(tc_ctx *ctx, const tc_quant_request *request, cons
 {
     attempt formed = {.typed = ti_module_copy(a->real), .masks = a->masks};
     tc_quant_gain gain = form->gain;
-    double before = 0, after = 0;
+    tc_bytes_cycles before = {0}, after = {0};
     tc_measured as_is, other;
-    bool any;
+    bool any, priced = request->cost.layers;
     TC_TRY(form->make(ctx, formed.typed, request->config, &any));
-    if (!any || (!request->cost.of && !form->cheap))
+    if (!any || (!priced && !form->cheap))
         return TC_OK;
     TC_TRY(prepare_silently(ctx, request, &formed));
     TC_TRY(measure_both(ctx, request, a, &formed, &as_is, &other));
     gain.db = other.sqnr_db;
     double more = other.sqnr_db - as_is.sqnr_db;
-    if (more >= WORTH && request->cost.of) {
-        TC_TRY(request->cost.of(request->cost.who, a->typed, &before));
-        TC_TRY(request->cost.of(request->cost.who, formed.typed, &after));
+    if (more >= WORTH && priced) {
+        TC_TRY(price_of(request, a->typed, &before));
+        TC_TRY(price_of(request, formed.typed, &after));
     }
-    gain.taken = more >= WORTH && after <= before * (1 + (MORE - 1) * more / WORTH);
+    gain.taken = more >= WORTH && after.cycles <= before.cycles * (1 + (MORE - 1) * more / WORTH);
     if (gain.taken)
         take_over(a, &formed);
     a->form[form->kind] = gain;
@@ -420,44 +459,35 @@ static bool may_group(const tc_quant_request *request)
 }
 
 /* Error over squares of the outputs, on a few of the samples. */
-static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                          double *noise)
+static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, attempt *a, double *noise)
 {
     enum { MOST = 8 };
-    tc_yardstick yard;
     tc_measured m;
-    TC_TRY(ti_yardstick_make(ctx, a->real, &request->samples, &a->domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, a->typed, &m));
+    TC_TRY(measure(ctx, request, a, MOST, &m));
     *noise = 0;
-    for (size_t i = 0; i < yard.n_out; i++)
+    for (size_t i = 0; i < a->yard->n_out; i++)
         *noise += m.n && m.measured[i] ? ti_noise_ratio(m.error[i], m.square[i]) : 0;
-    ti_yardstick_end(&yard);
     return TC_OK;
 }
 
-static tc_status price_of(const tc_quant_request *request, const tc_module *typed, tc_bytes_cycles *out)
-{
-    tc_bytes_cycles none;
-    return request->cost.layers(request->cost.who, typed, NULL, 0, &none, out);
-}
+/* The program with channels of some layers in groups. */
+typedef struct regrouping {
+    tc_groups *groups;
+    tc_bytes_cycles as_is; /* the price without */
+    attempt made;
+    bool fits; /* it takes little more time and memory than without */
+} regrouping;
 
-/* The program with channels of such layers in groups; *n 0: there are none.  *fits: it takes little more
- * time and memory, than as it is, which is priced once. */
 static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                            tc_bytes_cycles *as_is, double **alone, uint32_t only, double least,
-                            attempt *out, size_t *n, bool *fits)
+                            uint32_t only, regrouping *r)
 {
     tc_bytes_cycles price;
-    *fits = false;
-    *out = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
-    TC_TRY(ti_quant_group_channels(ctx, out->typed, request, &a->domains, alone, only, least, n));
-    if (!*n)
-        return TC_OK;
-    if (!(as_is->cycles > 0))
-        TC_TRY(price_of(request, a->typed, as_is));
-    TC_TRY(prepare_silently(ctx, request, out));
-    TC_TRY(price_of(request, out->typed, &price));
-    *fits = price.cycles <= as_is->cycles * MORE && price.memory <= as_is->memory * MORE;
+    r->made = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
+    TC_TRY(ti_groups_form(r->groups, r->made.typed, only));
+    TC_TRY(prepare_silently(ctx, request, &r->made));
+    TC_TRY(price_of(request, r->made.typed, &price));
+    ti_memory_trim(ctx);
+    r->fits = price.cycles <= r->as_is.cycles * MORE && price.memory <= r->as_is.memory * MORE;
     return TC_OK;
 }
 
@@ -467,27 +497,34 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     static const double LESS = 0.109; /* 1 - 10^(-WORTH / 10) */
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    tc_bytes_cycles as_is = {0};
-    attempt grouped, more;
-    double noise, *alone = NULL;
-    size_t n, same;
-    bool fits, more_fit;
+    regrouping r = {.groups = ti_groups_find(ctx, a->real, &a->domains)};
+    double noise;
+    size_t n;
     uint32_t kept = 0;
+    if (!r.groups)
+        return TC_OK;
     TC_TRY(noise_of(ctx, request, a, &noise));
-    TC_TRY(try_groups(ctx, request, a, &as_is, &alone, UINT32_MAX, LESS * noise, &grouped, &n, &fits));
-    for (size_t i = 0; i < n && n > 1 && !fits; i++) {
-        TC_TRY(try_groups(ctx, request, a, &as_is, &alone, kept | 1u << i, 0, &more, &same, &more_fit));
-        if (!more_fit)
+    TC_TRY(ti_groups_rank(r.groups, request, LESS * noise, &n));
+    if (!n)
+        return TC_OK;
+    TC_TRY(price_of(request, a->typed, &r.as_is));
+    TC_TRY(try_groups(ctx, request, a, UINT32_MAX, &r));
+    bool all = r.fits;
+    attempt grouped = r.made;
+    for (size_t i = 0; i < n && n > 1 && !all; i++) {
+        TC_TRY(try_groups(ctx, request, a, kept | 1u << i, &r));
+        if (!r.fits)
             continue;
         kept |= 1u << i;
-        grouped = more;
+        grouped = r.made;
     }
-    return fits || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
+    return all || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    TC_TRY(ti_quant_improve(ctx, a->real, a->typed, request, &a->domains, &a->gains));
+    TC_TRY(open_yard(ctx, request, a));
+    TC_TRY(ti_quant_improve_by(ctx, a->real, a->typed, request, &a->domains, a->yard, &a->score, &a->gains));
     for (int i = 0; i < FORMS && a->gains.n < TC_METHODS; i++)
         if (a->form[i].name)
             a->gains.method[a->gains.n++] = a->form[i];
@@ -522,6 +559,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     tc_quant_request again = *request;
     again.config = &silent;
     TC_TRY(prepare(ctx, &again, &even));
+    even.yard = a->yard;
     TC_TRY(improve(ctx, &again, &even));
     tc_quant_gain gain = {
         "equalizing", "channels equalized by factors that are folded into neighbouring weights",
@@ -531,6 +569,7 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
         ti_quant_take_over(a->typed, even.typed);
         even.typed = a->typed;
         even.rates = a->rates;
+        even.reformed = true;
         *a = even;
     }
     if (a->gains.n < TC_METHODS)
@@ -552,6 +591,7 @@ static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
     a->rates = rates;
     TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
     ti_quant_take_over(a->typed, typed);
+    a->score = (tc_score){0};
     request->config = own;
     return TC_OK;
 }
@@ -576,44 +616,71 @@ static void name_aside(tc_ctx *ctx, const tc_domains *domains, bool weighed, tc_
     gains->weighed = weighed;
 }
 
-/* The program made from the learned samples alone, measured on those held out: a prediction of the
- * result's error, which is made from all, on new ones.  Rounding, which takes the most time, is
- * skipped, except with few codes, where it matters. */
-static tc_status foresee(tc_ctx *ctx, tc_module *asked, const tc_quant_request *request,
-                         const tc_domains *domains, tc_quant_gains *gains)
+/* ---- on new samples ---- */
+
+typedef struct forecast {
+    tc_ctx *ctx;
+    const tc_module *asked;
+    const tc_quant_request *request;
+    const attempt *result;
+    tc_quant_gains *gains;
+    double *unseen;
+} forecast;
+
+static tc_status make_unseen(const forecast *f, attempt *made)
 {
-    enum { MOST = 32 };
-    tc_config silent = *request->config;
-    tc_quant_request r = *request;
-    tc_quant_gains own = {0};
-    tc_yardstick yard;
-    tc_measured found;
-    tc_module *typed = ti_module_copy(asked);
+    tc_config silent = *f->request->config;
+    tc_quant_request r = *f->request;
     silent.quiet = true;
     silent.thorough = false;
     silent.round_weights = silent.round_weights && ti_config_needs_rounding(&silent);
     r.config = &silent;
-    r.samples = *request->learned;
-    r.learned = NULL;
-    r.figure = false;
+    r.samples = *r.learned;
+    r.rows = rows_of(f->result);
     r.record = NULL;
     r.times = NULL;
-    r.gains = &own;
-    tc_hold hold = ti_hold_begin(ctx);
-    tc_status status = ti_quantize(ctx, typed, &r);
-    ti_hold_drop(ctx, hold);
-    if (status != TC_OK)
-        return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
-    TC_TRY(ti_yardstick_make(ctx, asked, request->held_out, domains, MOST, 0, &yard));
-    TC_TRY(ti_yardstick_measure(ctx, &yard, typed, &found));
-    double *unseen = tc_new_n(&ctx->arena, double, yard.n_out + 1);
+    *made = f->result->reformed
+                ? (attempt){.typed = ti_module_copy(f->result->real), .masks = f->result->masks}
+                : (attempt){.typed = ti_module_copy(f->asked)};
+    TC_TRY(prepare_best(f->ctx, &r, made));
+    return ti_quant_repeat(f->ctx, made->real, made->typed, &r, &made->domains, f->gains);
+}
+
+static tc_status measure_unseen(const forecast *f)
+{
+    enum { MOST = 32 };
+    attempt made;
+    tc_yardstick yard;
+    tc_measured found;
+    TC_TRY(make_unseen(f, &made));
+    TC_TRY(ti_yardstick_make(f->ctx, ti_module_copy(f->asked), f->request->held_out,
+                             &f->result->domains, MOST, &yard));
+    TC_TRY(ti_yardstick_measure(f->ctx, &yard, made.typed, &found));
     for (size_t i = 0; i < yard.n_out; i++)
         if (found.n && found.measured[i] && found.square[i] > 0 && isfinite(found.error[i]))
-            unseen[i] = found.error[i] / found.square[i];
+            f->unseen[i] = found.error[i] / found.square[i];
     ti_yardstick_end(&yard);
-    gains->unseen = unseen;
-    gains->n_held_out = found.n;
+    f->gains->n_held_out = found.n;
     return TC_OK;
+}
+
+/* The program made from the learned samples alone, in the form and by the methods of the result,
+ * measured on those held out: a prediction of the result's error, which is made from all, on new ones.
+ * Rounding, which takes the most time, is skipped, except with few codes, where it matters. */
+static tc_status foresee(tc_ctx *ctx, const tc_module *asked, const tc_quant_request *request,
+                         const attempt *result, tc_quant_gains *gains)
+{
+    forecast f = {ctx, asked, request, result, gains,
+                  tc_new_n(&ctx->arena, double, ti_main(asked)->n_out + 1)};
+    tc_attempt silent;
+    ti_attempt_begin(ctx, &silent);
+    ctx->on_progress = silent.on_progress;
+    tc_status status = measure_unseen(&f);
+    ti_attempt_end(ctx, &silent);
+    ti_memory_trim(ctx);
+    if (status == TC_OK)
+        gains->unseen = f.unseen;
+    return status == TC_CANCELLED || status == TC_NO_MEMORY ? status : TC_OK;
 }
 
 static double least_db(const tc_quant_gains *gains, size_t n_out)
@@ -683,6 +750,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
+    ti_mapped_rest(ctx);
     if (own.real_spectra && !own.quiet)
         say_front(ctx, module, &own);
     TC_TRY(form(ctx, module, &request, &spectra));
@@ -717,10 +785,11 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     ti_lap(&clock, NULL);
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
+    ti_yardstick_end(a.yard);
     if (request.record)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)
-        TC_TRY(foresee(ctx, unchanged, &request, &a.domains, &a.gains));
+        TC_TRY(foresee(ctx, unchanged, &request, &a, &a.gains));
     if (request.figure)
         a.gains.least_db = least_db(&a.gains, ti_main(module)->n_out);
     if (a.rates)

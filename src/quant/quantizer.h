@@ -316,6 +316,7 @@ typedef struct tc_domains {
     size_t n_group;
     float *cut; /* by value id: the same where they are clamped, and not observed; or NULL */
     bool far_given;    /* observe.c: an input has magnitudes of TC_FAR_GIVEN and more */
+    const struct tc_first *rows; /* observe.c: what its first pass saw in every sample; or NULL */
 } tc_domains;
 
 /* domains.c: which values are quantized, and which share a domain; by the data flow, never by node
@@ -421,13 +422,11 @@ typedef struct tc_bytes_cycles {
     double memory; /* of values, where it is of the whole program */
 } tc_bytes_cycles;
 
-/* The target's cost of a typed program: estimated cycles; INFINITY: more of it than so far would
- * not run there.  of NULL: unknown. */
+/* The target's cost of a typed program. */
 typedef struct tc_quant_cost {
-    tc_status (*of)(void *who, const tc_module *typed, double *cycles);
-    /* The same with bytes of constants, and of both the part of each of n layers, by the names of
-     * their nodes; n of 0: of the whole as it will be made, with its memory.  NULL: weights are as
-     * large whatever their codes, or that is not known. */
+    /* Estimated cycles and bytes of constants, and of both the part of each of n layers, by the names of
+     * their nodes; n of 0: of the whole as it will be made, with its memory.  INFINITY: more of it than
+     * so far would not run there.  NULL: unknown. */
     tc_status (*layers)(void *who, const tc_module *typed, const char *const *name, size_t n,
                         tc_bytes_cycles *layer, tc_bytes_cycles *all);
     void *who;
@@ -472,6 +471,8 @@ typedef struct tc_quant_request {
     const tc_observations *merge; /* of other runs */
     size_t n_merge;
     tc_bytes *observe_only; /* gets the observations, and the module is unchanged; or NULL */
+    const struct tc_first *rows; /* of the same program on all of these samples: nothing is run for
+                                    them; or NULL */
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
@@ -521,6 +522,16 @@ typedef struct tc_corrected {
     size_t products, rounded; /* whose weights could be, and those that the budget was enough for */
 } tc_corrected;
 
+/* Of the real program's layers: the mean of each channel.  A correction leaves them for another one of
+ * the same programs by the same samples, which then runs the typed program alone. */
+typedef struct tc_real_means {
+    tc_arena room;
+    double **of; /* by layer */
+    bool known;
+    size_t fit; /* samples that both programs leave room for */
+    bool brief; /* tc_abreast's */
+} tc_real_means;
+
 /* correct.c: moves the biases of the typed program so that its products have the means of the real
  * one's, over at most 32 of the samples; and rounds rows of weights again. */
 typedef struct tc_correction {
@@ -529,6 +540,7 @@ typedef struct tc_correction {
     double work;     /* multiplications that rounding may take */
     double until;    /* ti_seconds(): no product is rounded from then on; 0: no end */
     tc_corrected *result;
+    tc_real_means *means; /* empty at first */
 } tc_correction;
 TC_MUST_USE tc_status ti_quant_correct(tc_ctx *ctx, tc_module *real, tc_module *typed,
                                        const tc_correction *how, const tc_samples *samples,

@@ -114,6 +114,11 @@ bool ti_role_shares(tc_op op)
     return op == TC_OP_softmax || op == TC_OP_log_softmax;
 }
 
+bool ti_role_steep(tc_op op)
+{
+    return TC_OP_IN(op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt, TC_OP_rsqrt);
+}
+
 bool ti_role_bears_wide(tc_op op)
 {
     static const tc_op two[] = {TC_OP_pow, TC_OP_eq, TC_OP_ne, TC_OP_gt,

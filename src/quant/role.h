@@ -33,6 +33,8 @@ bool ti_role_gives_wide(tc_op op);
 bool ti_role_puts_together(tc_op op);
 /* Probabilities over a row: in a long row most are below the steps of 8 bits. */
 bool ti_role_shares(tc_op op);
+/* Logarithms and roots: near 0 a step is worth more than anywhere else. */
+bool ti_role_steep(tc_op op);
 /* Reads, or gives, 16 bits at some cost: elementwise functions, comparisons. */
 bool ti_role_bears_wide(tc_op op);
 /* Operand i stays real: masks, and weights of composites. */

@@ -73,6 +73,18 @@ static double weight_step(const tc_type *w, int64_t c)
     return w->quant->scale[w->quant->axis >= 0 ? c : 0];
 }
 
+/* What the new codes add to the old ones' weights, in n rows. */
+static void changes_of(const tc_abreast *a, const tc_layer *l, int64_t first, int64_t n, float *by)
+{
+    tc_tensor old = ti_tensor_of(a->typed, l->pair.typed->in[1]), new = l->out->codes;
+    int64_t k = l->shape.k;
+    for (int64_t i = 0; i < n * k; i++) {
+        int64_t at = first * k + i;
+        by[i] = (float)((double)ti_load_i64(new, at) * weight_step(new.type, at / k) -
+                        (double)ti_load_i64(old, at) * weight_step(old.type, at / k));
+    }
+}
+
 /* Updates the current results for the new codes instead of the old ones, some rows at a time:
  * dequantized, all of them are many times the codes. */
 static void add_new_codes(const tc_guide *g, const tc_layer *l)
@@ -80,19 +92,16 @@ static void add_new_codes(const tc_guide *g, const tc_layer *l)
     tc_abreast *a = g->all;
     const tc_side *s = &g->side[TC_TYPED];
     tc_mark mark = ti_arena_mark(g->room);
-    tc_tensor old = ti_tensor_of(a->typed, l->pair.typed->in[1]), new = l->out->codes;
     int64_t k = l->shape.k, fit = ti_max_i64(1, ROWS_BYTES / (ti_max_i64(1, k) * 4)),
             each = l->shape.groups > 1 ? l->n : ti_min_i64(fit, l->n);
     const int8_t *order;
     tc_tensor x = ti_abreast_input(a, g->sample, TC_TYPED, (tc_some_channels){0}, g->room, &order);
-    float *by = ti_arena_raw(g->room, (size_t)(each * k) * sizeof *by);
+    float *some = a->changes ? NULL : ti_arena_raw(g->room, (size_t)(each * k) * sizeof *some);
     for (int64_t first = 0; first < l->n; first += each) {
         int64_t n = ti_min_i64(each, l->n - first);
-        for (int64_t i = 0; i < n * k; i++) {
-            int64_t at = first * k + i;
-            by[i] = (float)((double)ti_load_i64(new, at) * weight_step(new.type, at / k) -
-                            (double)ti_load_i64(old, at) * weight_step(old.type, at / k));
-        }
+        const float *by = a->changes ? a->changes + first * k : some;
+        if (some)
+            changes_of(a, l, first, n, some);
         ti_columns_multiply(&l->shape, g->room, x, order, (tc_some_rows){first, n, by}, s->seen,
                             s->order);
     }
@@ -169,7 +178,7 @@ static void advance(void *what, size_t i, tc_arena *room)
     const tc_abreast *a = what;
     tc_guide *g = guide_of(a, i, i, room);
     tc_traveller *t = &a->traveller[i];
-    for (int k = 0; k < 2 && !t->status; k++) {
+    for (int k = a->first; k < 2 && !t->status; k++) {
         enter(g, k);
         t->status = ti_plan_go_to(g->side[k].plan, a->now->step[k]);
         ti_plan_park(g->side[k].plan, a->brief, &t->parked[k]);
@@ -191,7 +200,7 @@ static tc_status explain(const tc_abreast *a)
 static void clear_guides(const tc_abreast *a)
 {
     for (size_t i = 0; i < a->n_thread; i++)
-        for (int k = 0; k < 2; k++)
+        for (int k = a->first; k < 2; k++)
             ti_plan_clear(a->guide[i].side[k].plan);
 }
 
@@ -218,7 +227,7 @@ static void fill_weights(const tc_abreast *a, tc_tensor codes)
 void ti_abreast_unload(tc_abreast *a)
 {
     const tc_layer *l = a->passing ? a->passing : a->now;
-    for (int k = 0; k < 2; k++) {
+    for (int k = a->first; k < 2; k++) {
         ti_plan_unload(a->guide->side[k].plan, ti_layer_node(l, k));
         ti_arena_free(&a->packed[k]);
     }
@@ -233,7 +242,7 @@ void ti_abreast_load(tc_abreast *a, tc_tensor codes)
     ti_abreast_unload(a);
     if (a->now->loads)
         fill_weights(a, codes);
-    for (int k = 0; k < 2; k++)
+    for (int k = a->first; k < 2; k++)
         ti_plan_load(a->guide->side[k].plan, ti_layer_node(a->now, k), &a->packed[k]);
 }
 
@@ -250,7 +259,7 @@ static bool find_input(const tc_abreast *a, size_t sample, int program, tc_parke
 bool ti_abreast_has_input(const tc_abreast *a)
 {
     tc_parked_view view;
-    return find_input(a, 0, TC_REAL, &view) && find_input(a, 0, TC_TYPED, &view);
+    return (a->first == TC_TYPED || find_input(a, 0, TC_REAL, &view)) && find_input(a, 0, TC_TYPED, &view);
 }
 
 tc_tensor ti_abreast_input(void *who, size_t sample, int program, tc_some_channels some,
@@ -287,7 +296,7 @@ static void sum_windows(void *what, size_t i, tc_arena *room)
 {
     const averaging *v = what;
     const tc_columns *s = &v->a->now->shape;
-    for (int p = 0; p < 2; p++) {
+    for (int p = v->a->first; p < 2; p++) {
         const int8_t *order;
         tc_mark mark = ti_arena_mark(room);
         tc_tensor x = ti_abreast_input(v->a, v->first + i, p, (tc_some_channels){0}, room, &order);
@@ -385,8 +394,13 @@ tc_status ti_abreast_try(tc_abreast *a, tc_tensor old, double *before, double *a
     tc_mark mark = ti_arena_mark(&a->ctx->scratch);
     a->sums = tc_new_n(&a->ctx->scratch, double, 4 * tried * (size_t)l->n);
     a->differs = tc_new_n(&a->ctx->scratch, bool, tried);
+    if (l->n * l->shape.k * (int64_t)sizeof(float) <= ROWS_BYTES) { /* the same in every sample */
+        a->changes = ti_arena_raw(&a->ctx->scratch, (size_t)(l->n * l->shape.k) * sizeof(float));
+        changes_of(a, l, 0, l->n, a->changes);
+    }
     ti_abreast_load(a, old);
     ti_each(a->ctx, tried, a->n_thread, try_sample, a);
+    a->changes = NULL;
     clear_guides(a);
     *comparable = true;
     for (int64_t k = 0; k < l->n; k++) {
@@ -447,7 +461,7 @@ static void drop_weights(const tc_abreast *a, const tc_layer *layer, size_t n)
 static tc_status plan_both(tc_abreast *a, tc_layer *layer, size_t n)
 {
     tc_side *s = a->guide->side;
-    for (int k = 0; k < 2; k++) {
+    for (int k = a->first; k < 2; k++) {
         bool *wanted = tc_new_n(&a->ctx->arena, bool, a->graph[k]->n_val);
         for (size_t i = 0; i < n; i++) {
             wanted[ti_layer_node(&layer[i], k)->out[0]] = true;
@@ -468,12 +482,13 @@ static tc_status plan_both(tc_abreast *a, tc_layer *layer, size_t n)
 static void make_guides(tc_abreast *a)
 {
     const tc_side *first = a->guide->side;
-    size_t bytes[2] = {ti_plan_bytes(first[0].plan), ti_plan_bytes(first[1].plan)},
-           most = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    size_t most = 0;
+    for (int k = a->first; k < 2; k++)
+        most = ti_plan_bytes(first[k].plan) > most ? ti_plan_bytes(first[k].plan) : most;
     for (size_t i = 0; i < a->n_thread; i++) {
         tc_guide *g = &a->guide[i];
         g->all = a;
-        for (int k = 0; k < 2; k++) {
+        for (int k = a->first; k < 2; k++) {
             tc_side *s = &g->side[k];
             if (i) {
                 *s = (tc_side){.guide = g, .which = k, .watch = {first[k].watch.wanted, see, s}};
@@ -481,24 +496,41 @@ static void make_guides(tc_abreast *a)
             }
         }
         void *memory = ti_arena_raw(&a->ctx->arena, most);
-        for (int k = 0; k < 2; k++)
+        for (int k = a->first; k < 2; k++)
             ti_plan_lend(g->side[k].plan, memory);
         g->side[TC_TYPED].in = ti_input_buffers(a->ctx, a->graph[TC_TYPED]);
     }
 }
 
+/* How many samples memory allows, and how their values are parked. */
+static void find_room(tc_abreast *a, const tc_layer *layer, size_t n, size_t most, tc_real_means *means)
+{
+    const tc_side *s = a->guide->side;
+    if (a->first == TC_TYPED)
+        return;
+    size_t fit = MOST_BYTES / (1 + ti_plan_bytes(s[0].plan) + ti_plan_bytes(s[1].plan));
+    means->fit = fit < TC_ABREAST_LEAST ? TC_ABREAST_LEAST : fit < most ? fit : most;
+    means->brief = true;
+    for (size_t i = 0; i < n; i++) {
+        const tc_type *x = ti_type_of(a->typed, layer[i].pair.typed->in[0]);
+        means->brief = means->brief && tc_dtypes[x->dtype].bits <= 8;
+    }
+}
+
 tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n, const tc_samples *samples,
-                             size_t most, const tc_domains *domains)
+                             size_t most, const tc_domains *domains, tc_real_means *means)
 {
     a->n_part = ti_each_threads(a->ctx, most);
     a->guide = tc_new_n(&a->ctx->arena, tc_guide, a->n_part);
     TC_TRY(plan_both(a, layer, n));
     const tc_side *s = a->guide->side;
-    size_t fit = MOST_BYTES / (1 + ti_plan_bytes(s[0].plan) + ti_plan_bytes(s[1].plan));
-    fit = fit < TC_ABREAST_LEAST ? TC_ABREAST_LEAST : fit < most ? fit : most;
-    TC_TRY(ti_choose_samples(a->ctx, a->graph[TC_REAL], samples, domains, fit, &a->picked));
+    find_room(a, layer, n, most, means);
+    TC_TRY(ti_choose_samples(a->ctx, a->graph[TC_REAL], samples, domains, means->fit, &a->picked));
+    if (a->first == TC_REAL)
+        means->brief = means->brief && a->picked.n * ti_plan_bytes(s[TC_REAL].plan) > MUCH;
+    a->brief = means->brief;
     a->n_thread = 1;
-    if (ti_plan_parallel(s[TC_REAL].plan) && ti_plan_parallel(s[TC_TYPED].plan))
+    if ((a->first == TC_TYPED || ti_plan_parallel(s[TC_REAL].plan)) && ti_plan_parallel(s[TC_TYPED].plan))
         a->n_thread = ti_each_threads(a->ctx, a->picked.n);
     make_guides(a);
     drop_weights(a, layer, n);
@@ -512,11 +544,6 @@ tc_status ti_abreast_prepare(tc_abreast *a, tc_layer *layer, size_t n, const tc_
     }
     for (int k = 0; k < 2; k++)
         ti_arena_init_like(&a->packed[k], &a->ctx->arena);
-    a->brief = a->picked.n * ti_plan_bytes(s[TC_REAL].plan) > MUCH;
-    for (size_t i = 0; i < n; i++) {
-        const tc_type *x = ti_type_of(a->typed, layer[i].pair.typed->in[0]);
-        a->brief = a->brief && tc_dtypes[x->dtype].bits <= 8;
-    }
     ti_ctx_defer(a->ctx, forget, a);
     return TC_OK;
 }

@@ -105,8 +105,7 @@ static bool is_end(const tc_dataflow *f, const tc_node *node)
         double p = by.data && tc_type_count(by.type) == 1 ? ti_load_f64(by, 0) : 0;
         return fabs(p) >= 1.0 / 64 && fabs(p) < 1;
     }
-    return TC_OP_IN(node->op, TC_OP_log, TC_OP_log2, TC_OP_log10, TC_OP_log1p, TC_OP_sqrt,
-                    TC_OP_rsqrt);
+    return ti_role_steep(node->op);
 }
 
 static bool free_to_choose(const finder *d, tc_val v)

@@ -52,8 +52,10 @@ static tc_status cost_with(const spending *s, const offer *o, double *out)
             ti_domain_widen(s->domains, o->d[i]);
     tc_module *typed = ti_module_copy(s->module);
     tc_status status = ti_quant_apply(ctx, typed, s->request->config, s->domains);
+    tc_bytes_cycles none, all = {0};
     if (status == TC_OK)
-        status = s->request->cost.of(s->request->cost.who, typed, out);
+        status = s->request->cost.layers(s->request->cost.who, typed, &(const char *){NULL}, 0, &none, &all);
+    *out = all.cycles;
     ti_attempt_end(ctx, &attempt);
     memcpy(s->domains->domain, was, s->domains->n * sizeof *was);
     return status;

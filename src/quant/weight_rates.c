@@ -563,7 +563,7 @@ static tc_status weigh_together(survey *s, tc_yardstick *yard, const made *coars
 
 static tc_status all_of(const survey *s, const tc_samples *samples, tc_yardstick *yard)
 {
-    return ti_yardstick_make(s->ctx, s->real, samples, s->domains, samples->n, 0, yard);
+    return ti_yardstick_make(s->ctx, s->real, samples, s->domains, samples->n, yard);
 }
 
 /* Without steps, on all samples: those that it has learned from are a little better than new ones,
@@ -594,7 +594,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
         r->n = 0; /* programs that differ in more than codes */
     double each = ti_quant_work(ti_main(s->real)) * (double)(r->n + 1),
            fit = fmax(2, fmin((double)held->n, WORK / fmax(1, each)));
-    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, (size_t)fit, 0, &some));
+    TC_TRY(ti_yardstick_make(s->ctx, s->real, held, s->domains, (size_t)fit, &some));
     for (size_t i = 0; i < r->n; i++) {
         TC_TRY(ti_tell_progress(s->ctx, "steps of weights, noise", i, r->n));
         TC_TRY(measure_weights(s, &some, &coarse, i, &r->layer[i].noise));

@@ -74,20 +74,15 @@ TC_LANES(static, from_codes16, real16,
 TC_LANES_BODY largest(const float *restrict x, float *restrict most, int64_t blocks)
 {
     for (int64_t b = 0; b < blocks; b++, x += PARKED_BLOCK) {
-        float lane[16] = {0};
-        int32_t odd[16] = {0};
-        for (int i = 0; i < PARKED_BLOCK; i += 16)
-            for (int l = 0; l < 16; l++) {
-                float v = x[i + l] < 0 ? -x[i + l] : x[i + l];
-                lane[l] = v > lane[l] ? v : lane[l];
-                odd[l] |= !(v <= 0x1p100f);
-            }
-        float m = 0;
-        for (int l = 0; l < 16; l++) {
-            m = lane[l] > m ? lane[l] : m;
-            m = odd[l] ? INFINITY : m;
+        uint32_t bits[PARKED_BLOCK], m = 0;
+        float magnitude;
+        memcpy(bits, x, sizeof bits);
+        for (int i = 0; i < PARKED_BLOCK; i++) { /* magnitudes are in the order of their bits, NaN above */
+            uint32_t v = bits[i] & 0x7fffffff;
+            m = v > m ? v : m;
         }
-        most[b] = m;
+        memcpy(&magnitude, &m, sizeof m);
+        most[b] = magnitude <= 0x1p100f ? magnitude : INFINITY;
     }
 }
 TC_LANES(static, find_largest, largest,

@@ -16,7 +16,7 @@ static void put_expected(tc_buf *out, double expected)
 
 static void put_head(const tc_profile *p, tc_buf *out)
 {
-    const tc_measured *m = p->measured;
+    const tc_measured_run *m = p->measured;
     ti_buf_printf(out, "%s: %zu run%s of '%s', %.4f ms on average, %.4f ms the shortest, at %.10g ticks a second",
                   m->file, m->runs, m->runs == 1 ? "" : "s", m->method, 1e3 * m->seconds,
                   1e3 * m->least, m->ticks);
@@ -30,7 +30,7 @@ static void put_head(const tc_profile *p, tc_buf *out)
 }
 
 /* What delegates noted of themselves. */
-static void put_delegates(const tc_measured *m, tc_buf *out)
+static void put_delegates(const tc_measured_run *m, tc_buf *out)
 {
     for (size_t i = 0; i < m->n_step; i++) {
         const tc_measured_step *s = &m->step[i];
@@ -48,7 +48,7 @@ static void put_delegates(const tc_measured *m, tc_buf *out)
 
 void ti_show_measured(const tc_profile *p, tc_profile_by by, size_t most, tc_buf *out)
 {
-    const tc_measured *m = p->measured;
+    const tc_measured_run *m = p->measured;
     size_t n = most && most < m->n_row[by] ? most : m->n_row[by];
     double rest = m->seconds, shown = 0;
     bool shared = false;
@@ -103,7 +103,7 @@ static void json_step(const tc_measured_step *s, tc_json_out *out)
     ti_json_close(out, '}');
 }
 
-void ti_measured_json(const tc_measured *m, tc_json_out *out)
+void ti_measured_json(const tc_measured_run *m, tc_json_out *out)
 {
     static const char *const name[TC_PROFILE_BYS] = {"lines", "modules", "nodes", "kinds"};
     ti_json_open(out, "measured", '{');

@@ -82,8 +82,11 @@ static size_t group(tc_ctx *ctx, tc_module *m, const char *preset, double least)
     tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = sample}};
     CHECK(ti_quant_decide(ctx, m, &config, NULL, &domains) == TC_OK &&
           ti_quant_observe(ctx, m, &request, &domains) == TC_OK);
-    CHECK(ti_quant_group_channels(ctx, m, &request, &domains, &(double *){NULL}, UINT32_MAX, least, &n) == TC_OK &&
-          ti_verify(ctx, m) == TC_OK);
+    tc_groups *groups = ti_groups_find(ctx, ti_module_copy(m), &domains);
+    if (!groups)
+        return 0;
+    CHECK(ti_groups_rank(groups, &request, least, &n) == TC_OK);
+    CHECK(!n || (ti_groups_form(groups, m, UINT32_MAX) == TC_OK && ti_verify(ctx, m) == TC_OK));
     return n;
 }
 

@@ -306,7 +306,9 @@ static void test_methods(void)
     const tc_method_gain *bias = method(&r, "bias"), *rounding = method(&r, "rounding");
     CHECK(a.size == b.size && !memcmp(a.data, b.data, a.size));
     CHECK(rounding && rounding->taken && bias && rounding->sqnr_db > bias->sqnr_db + 1);
-    CHECK(r.sqnr_db == rounding->sqnr_db && r.plain_sqnr_db < r.sqnr_db && r.agreement > 0.9);
+    /* What is said is the lesser of calibration's samples and of those held out. */
+    CHECK(r.sqnr_db <= rounding->sqnr_db && r.sqnr_db > rounding->sqnr_db - 1);
+    CHECK(r.plain_sqnr_db < r.sqnr_db && r.agreement > 0.9);
     quantized(one, "anchor", 1, &r); /* the anchor's choices are left alone */
     CHECK(r.n_method == 0);
     quantized(one, "a16w8", 1, &r);

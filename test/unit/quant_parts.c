@@ -474,14 +474,17 @@ static void test_correction(void)
 
 /* 100, and for each value of 16 bits 4; the ops that `expensive` names are not to be had for that.
  * */
-static tc_status cost_of(void *expensive, const tc_module *typed, double *cycles)
+static tc_status cost_of(void *expensive, const tc_module *typed, const char *const *name, size_t n,
+                         tc_bytes_cycles *layer, tc_bytes_cycles *all)
 {
     const tc_graph *g = ti_main(typed);
-    *cycles = 100;
+    (void)name, (void)layer;
+    CHECK(n == 0);
+    *all = (tc_bytes_cycles){.cycles = 100};
     for (size_t k = 0; k < g->n_node; k++)
         for (int i = 0; i < g->node[k]->n_out; i++)
             if (ti_type_of(g, g->node[k]->out[i])->dtype == TC_i16 && g->node[k]->op != TC_OP_const)
-                *cycles += ti_text_eq(tc_ops[g->node[k]->op].name, expensive) ? 1000 : 4;
+                all->cycles += ti_text_eq(tc_ops[g->node[k]->op].name, expensive) ? 1000 : 4;
     return TC_OK;
 }
 
@@ -498,7 +501,7 @@ static int wide_values(const char *text)
 static void test_spending(void)
 {
     data *d = some_data(4);
-    tc_quant_cost cheap = {.of = cost_of, .who = (void *)(uintptr_t)"nothing"};
+    tc_quant_cost cheap = {.layers = cost_of, .who = (void *)(uintptr_t)"nothing"};
     result r[4] = {quantize(d, 0, SAMPLES, (how){.config = "int8+16:1%", .cost = cheap}),
                    quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = cheap}),
                    quantize(d, 0, SAMPLES, (how){.config = "int8+16:1", .cost = cheap}),
@@ -511,7 +514,7 @@ static void test_spending(void)
         free(r[i].text);
     static const char *const op[] = {"conv", "linear", "rescale", "relu"};
     for (size_t i = 0; i < TC_COUNT(op); i++) {
-        tc_quant_cost expensive = {.of = cost_of, .who = (void *)(uintptr_t)op[i]};
+        tc_quant_cost expensive = {.layers = cost_of, .who = (void *)(uintptr_t)op[i]};
         result s = quantize(d, 0, SAMPLES, (how){.config = "int8+16:50%", .cost = expensive});
         CHECK(s.status == TC_OK && wide_values(s.text) <= many);
         free(s.text);
