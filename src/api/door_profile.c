@@ -2,8 +2,6 @@
 /* door_profile.c -- what a program costs. */
 #include "../base/enter.h"
 #include "../cost/profile.h"
-#include "../report/report.h"
-#include "../wire/file.h"
 
 tc_status tc_profile_open(tc_ctx *ctx, const char *path, const tc_profile_options *options,
                           tc_profile **out)
@@ -63,26 +61,6 @@ bool tc_profile_get_row(const tc_profile *p, tc_profile_by by, size_t i, tc_prof
         return 0;
     ti_fill_record(out, &p->row[by][i], sizeof *out);
     return 1;
-}
-
-static tc_status into_page(tc_ctx *ctx, const tc_profile *p, const char *path)
-{
-    const tc_loc loc = {.file = path};
-    tc_bytes page;
-    tc_buf made;
-    if (!p->counted)
-        return ti_usage(ctx, "only what was measured goes into a report: the profile has no log of a counter");
-    TC_TRY(ti_file_read(ctx, path, &page));
-    ti_buf_init(&made, &ctx->arena);
-    if (!ti_page_measured(page, p->counted, &made))
-        return ti_error(ctx, &loc, TC_E_FORMAT, "this is no report's page with a place for measured cycles: "
-                                                "tosac compile --report FILE.html writes one");
-    return ti_file_rewrite(ctx, path, (tc_bytes){made.data, made.size});
-}
-
-tc_status tc_profile_into_page(tc_ctx *ctx, const tc_profile *profile, const char *path)
-{
-    TC_ENTER(ctx, into_page(ctx, profile, path));
 }
 
 tc_status tc_profile_overlay(tc_ctx *ctx, const tc_profile *profile, const char **out)

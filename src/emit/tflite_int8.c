@@ -450,6 +450,8 @@ static const char *put_permute(tc_tf8 *e, const tc_node *node)
         e->w.of[node->out[0]] = e->last[node->in[0]];
         return NULL;
     }
+    if (p.n > TC_TFLM_MOST_MOVED)
+        return "it moves more axes than TRANSPOSE does";
     ti_tf8_move(e, TC_TFLM_TRANSPOSE, ti_tf8_plain(e, node->in[0]), ti_tf8_list(e, p.v, p.n),
                 ti_tfw_tensor(&e->w, node->out[0]));
     return NULL;

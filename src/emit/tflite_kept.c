@@ -106,7 +106,7 @@ static int64_t known_tensor(tc_tfw *e, tc_val v, int64_t i)
 {
     int64_t at = ti_tfw_tensor(e, v);
     tc_tfw_tensor *t = &e->model.tensor[at];
-    if (!t->constant)
+    if (!t->constant || !t->n_scale) /* codes that were folded have lost theirs */
         ti_tfw_as_there(e, i, t);
     e->source->there[i] = at + 1;
     return at;

@@ -3,8 +3,10 @@
  * which is found by its mark; the rest of the page stays as it is. */
 #include "report.h"
 
+#include "../base/enter.h"
 #include "../base/json_out.h"
 #include "../cost/profile.h"
+#include "../wire/file.h"
 
 static const char MARK[] = "<script id=\"measured\" type=\"application/json\">";
 
@@ -30,7 +32,8 @@ static void put_counted(const tc_counted *c, tc_json_out *out)
     ti_json_close(out, '}');
 }
 
-bool ti_page_measured(tc_bytes page, const tc_counted *counted, tc_buf *out)
+/* false: it is no such page. */
+static bool put_measured(tc_bytes page, const tc_counted *counted, tc_buf *out)
 {
     size_t from = find(page, 0, MARK), to = find(page, from, "</script>");
     if (to == page.size)
@@ -43,4 +46,24 @@ bool ti_page_measured(tc_bytes page, const tc_counted *counted, tc_buf *out)
     ti_page_put_json((tc_bytes){json.data, json.size}, out);
     ti_buf_put(out, page.data + to, page.size - to);
     return true;
+}
+
+static tc_status into_page(tc_ctx *ctx, const tc_profile *p, const char *path)
+{
+    const tc_loc loc = {.file = path};
+    tc_bytes page;
+    tc_buf made;
+    if (!p->counted)
+        return ti_usage(ctx, "only what was measured goes into a report: the profile has no log of a counter");
+    TC_TRY(ti_file_read(ctx, path, &page));
+    ti_buf_init(&made, &ctx->arena);
+    if (!put_measured(page, p->counted, &made))
+        return ti_error(ctx, &loc, TC_E_FORMAT, "this is no report's page with a place for measured cycles: "
+                                                "tosac compile --report FILE.html writes one");
+    return ti_file_rewrite(ctx, path, (tc_bytes){made.data, made.size});
+}
+
+tc_status tc_profile_into_page(tc_ctx *ctx, const tc_profile *profile, const char *path)
+{
+    TC_ENTER(ctx, into_page(ctx, profile, path));
 }

@@ -121,9 +121,6 @@ void ti_content_json(const tc_content *c, bool compact, tc_buf *out);
 void ti_content_page(const tc_content *c, tc_buf *out);
 /* page.c: the page of a report's JSON. */
 void ti_page_put_json(tc_bytes json, tc_buf *out); /* as a script of a page holds it */
-/* A page with what a counter took in its place (measured_page.c); false: it is no such page. */
-struct tc_counted;
-bool ti_page_measured(tc_bytes page, const struct tc_counted *counted, tc_buf *out);
 void ti_page_make(const char *title, tc_bytes json, tc_buf *out);
 void ti_content_explorer(const tc_content *c, tc_buf *out);
 

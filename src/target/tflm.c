@@ -13,7 +13,7 @@ static const tc_tflm_row rows[] = {
 #include "tflm.def"
 };
 
-enum { MOST_AXES = 4, MOST_MOVED = 5 }; /* that kernels broadcast over, and that they move */
+enum { MOST_AXES = 4 }; /* that kernels broadcast over */
 
 const tc_tflm_builtin *ti_tflm_builtin_of(int code)
 {
@@ -159,7 +159,7 @@ static bool holds(const tc_graph *g, const tc_node *node)
     case TC_OP_log_softmax: return is_last(g, node, ((const tc_attr_axis *)node->attr)->axis);
     case TC_OP_permute:
     case TC_OP_expand:
-    case TC_OP_slice: return out->rank <= MOST_MOVED;
+    case TC_OP_slice: return out->rank <= TC_TFLM_MOST_MOVED;
     case TC_OP_cat: return out->rank <= MOST_AXES && node->n_in <= TC_TFLM_MOST_JOINED;
     case TC_OP_flip: return ((const tc_attr_flip *)node->attr)->axes.n == 1;
     case TC_OP_pad: {

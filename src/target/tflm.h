@@ -31,7 +31,10 @@ typedef enum tc_tflm_how {
     TC_TFLM_HOWS
 } tc_tflm_how;
 
-enum { TC_TFLM_MOST_JOINED = 10 }; /* operands of a CONCATENATION */
+enum {
+    TC_TFLM_MOST_JOINED = 10, /* operands of a CONCATENATION */
+    TC_TFLM_MOST_MOVED = 5    /* axes of a TRANSPOSE */
+};
 
 typedef struct tc_tflm_row {
     tc_op op;

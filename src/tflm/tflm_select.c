@@ -247,6 +247,44 @@ static bool form_roll(tc_build *m)
     return ti_cpu_done(m, x);
 }
 
+/* Axes of one element are left out, and those that stay neighbours become one: TRANSPOSE takes few. */
+static bool form_permute(tc_build *m)
+{
+    const tc_ints perm = ((const tc_attr_perm *)m->node->attr)->perm;
+    const tc_type *t = ti_b_in_type(m, 0), *out = ti_b_out_type(m, 0);
+    int64_t dim[TC_MAX_RANK], moved[TC_MAX_RANK], before = -1;
+    int at[TC_MAX_RANK], group[TC_MAX_RANK], n = 0; /* by the result's axis; by the operand's */
+    for (int i = 0; i < perm.n; i++) {
+        int64_t axis = perm.v[i];
+        if (t->dim[axis] == 1)
+            continue;
+        bool next = before >= 0;
+        for (int64_t k = before + 1; k < axis && next; k++)
+            next = t->dim[k] == 1;
+        next = next && axis > before;
+        if (!next)
+            at[n++] = (int)axis;
+        group[axis] = n - 1;
+        before = axis;
+    }
+    if (n < 2 || n >= perm.n)
+        return false;
+    int order[TC_MAX_RANK] = {0}; /* groups by their first axis of the operand */
+    for (int g = 0; g < n; g++)
+        for (int k = 0; k < n; k++)
+            order[g] += at[k] < at[g];
+    for (int g = 0; g < n; g++) {
+        dim[order[g]] = 1;
+        moved[g] = order[g];
+    }
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] != 1)
+            dim[order[group[i]]] *= t->dim[i];
+    tc_val y = ti_b_permute(m, ti_b_reshape(m, ti_b_in(m, 0), n, dim), moved);
+    ti_cpu_give(m, 0, ti_b_reshape(m, y, out->rank, out->dim));
+    return true;
+}
+
 /* In groups of as many as there may be, whose joints are joined. */
 static bool form_cat(tc_build *m)
 {
@@ -280,6 +318,7 @@ static tc_cpu_form *const own[TC_OP_COUNT] = {
     [TC_OP_log_softmax] = on_last_axis, [TC_OP_select] = form_select,
     [TC_OP_split] = form_split,         [TC_OP_unbind] = form_unbind,
     [TC_OP_cat] = form_cat,             [TC_OP_roll] = form_roll,
+    [TC_OP_permute] = form_permute,
     [TC_OP_stack] = form_stack,         [TC_OP_conv] = ti_tflm_form_conv,
     [TC_OP_max_pool] = ti_tflm_form_max_pool, [TC_OP_avg_pool] = ti_tflm_form_avg_pool,
     [TC_OP_batch_norm] = form_batch_norm, [TC_OP_adaptive_avg_pool] = ti_tflm_form_adaptive,

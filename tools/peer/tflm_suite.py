@@ -262,7 +262,29 @@ INT8 = {
   return %a, %b, %d
 }
 """,
+    "six axes moved": """graph @main(%0 "x": f32[2,3,4,1,5,2]) {
+  %1 = permute %0 perm=[4,5,0,2,3,1] : f32[5,2,2,4,1,3]
+  return %1
+}
+""",
     "twelve joined": LEAD + "  %y = cat " + ", ".join(["%0"] * 12) + " axis=1 : f32[1,48,3,5]\n  return %y\n}\n",
+    "a choice of constants": """graph @main(%0 "x": f32[1,6,2]) {
+  %1 = quantize %0 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,6,2]
+  %2 = dequantize %1 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,6,2]
+  %3 = const [true, false] : bool[2]
+  %4 = const 100 : i8[]
+  %5 = dequantize %4 scale=0.01 zero=0 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[]
+  %6 = const -50 : i8[]
+  %7 = dequantize %6 scale=0.01 zero=0 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[]
+  %8 = where %3, %5, %7 : f32[2]
+  %9 = quantize %8 scale=0.01 zero=0 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[2]
+  %10 = dequantize %9 scale=0.01 zero=0 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[2]
+  %11 = add %2, %10 alpha=1 : f32[1,6,2]
+  %12 = quantize %11 scale=0.03 zero=1 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,6,2]
+  %13 = dequantize %12 scale=0.03 zero=1 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,6,2]
+  return %13
+}
+""",
     "a bias in float": """graph @main(%0 "x": f32[1,6,2]) {
   %1 = quantize %0 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=i8 : i8[1,6,2]
   %2 = dequantize %1 scale=0.02 zero=3 axis=-1 qmin=-128 qmax=127 dtype=f32 : f32[1,6,2]
