@@ -156,7 +156,7 @@ def summary(rows: list[dict]) -> None:
     count = Counter(r["is"] for r in rows)
     alone, seen = Counter(), sum(r.get("all", False) for r in rows)
     for r in rows:
-        alone.update(r["by"] if r.get("all") else [])
+        alone.update(list(r["by"]) if r.get("all") else [])
     for how, n in sorted(count.items()):
         print(f"{how}: {n}")
     for net, n in sorted(alone.items()):
