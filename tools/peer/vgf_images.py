@@ -54,7 +54,8 @@ class Format:
         """All codes of 8 bits in every component; of wider ones some, with the ends."""
         shape = (h, w, 1 if self.packed else self.n)
         if self.kind == "sfloat":
-            return (RNG.standard_normal(shape) * 2).astype(self.dtype)
+            wild = RNG.choice([np.inf, -np.inf, np.nan], shape)
+            return np.where(RNG.random(shape) < 0.02, wild, RNG.standard_normal(shape) * 2).astype(self.dtype)
         if self.kind == "ufloat":
             words = RNG.integers(0, 2 ** 32, shape, dtype=np.uint64).astype(np.uint32)
             return words & np.uint32(0b1011111111_10111111111_10111111111)  # no infinity
@@ -186,9 +187,18 @@ def run_layer(file, folder, inputs, environment):
     return [np.frombuffer(open(path, "rb").read()[148:], np.uint8) if path.endswith(".dds") else np.load(path) for path in results]
 
 
+def finite(*images):
+    """Where all of them are what is no number, or the same infinity, 0."""
+    a = images[0]
+    odd = ~np.isfinite(a) & np.all([(b == a) | np.isnan(b) & np.isnan(a) for b in images], axis=0)
+    return [np.where(odd, 0, b) for b in images]
+
+
 def apart(format, a, b):
     """How far two images are from each other: in codes, or relative to the largest number."""
     a, b = (format.parts(x.reshape(x.shape[-3:])) for x in (a, b))
+    if "float" in format.kind:
+        a, b = finite(a, b)
     far = np.abs(a.astype(np.float64) - b.astype(np.float64)).max()
     return far / max(1e-9, np.abs(a).max()) if "float" in format.kind else far
 
@@ -230,9 +240,12 @@ def case(name, channels, layout, quantized, environment):
         if far > (0 if quantized else 1e-6 if "float" in f.kind else 1):
             return f"the layer is {far:g} from tosac run"
         # numpy: floats exactly but for the last bit; codes of int8 within what two roundings to the codes may be off
-        want = f.reals(texels) * gain + shift
+        want = f.reals(texels)
+        want = (np.nan_to_num(want, nan=0, posinf=np.inf, neginf=-np.inf) if quantized else want) * gain + shift
         want[..., channels:] = [0, 0, 0, 1][channels:f.n]
         want, got = f.nearest(want), f.parts(ours.reshape(texels.shape)).astype(np.float64)
+        if f.kind == "sfloat" and not quantized:
+            want, got = finite(want, got)
         if quantized and whole:  # codes of the network's own scales
             if unseen:
                 raise unseen
