@@ -252,7 +252,7 @@ def case(name, channels, layout, quantized, environment):
             return ""
         slack = 2.5 / 128 if quantized else 0
         for k in range(f.n):
-            step = f.most(k) if f.kind.endswith("norm") else max(1, np.abs(want[..., k]).max())
+            step = f.most(k) if f.kind.endswith("norm") else max(1, np.abs(want[..., k][np.isfinite(want[..., k])]).max())
             near = slack * (2 if f.kind in ("snorm", "sfloat") else 1) * step + (1 if f.kind.endswith("norm") or whole else 1e-3 * step)
             if f.kind == "snorm":
                 got[..., k] = np.maximum(got[..., k], -step)
