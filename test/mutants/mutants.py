@@ -19,7 +19,9 @@ The nets (nets.py), all of them parts of `make check`:
     operators  recorded operators of PyTorch, compiled, before recorded results
     bytes      hashes of digits for four targets
     check      small models, `compile --check`: every step, every stream and the result are executed
-    certificates   the same files before check/tosac_check
+    compiles   the same models without --check: what the verifier and the writers refuse
+    certificates   the files of that before check/tosac_check
+    typed      the same with --typed: the typed program is computed again, too
     shaders    compute shaders and images of VGF files, on Vulkan in software
     table      every operator of the table, in every type, for every target
     models     300 random models for every target
@@ -27,6 +29,7 @@ The nets (nets.py), all of them parts of `make check`:
 
 Of a net at most MOST tests are tried first, drawn by the mutant, and none that takes LONG; then the others for at most --rest seconds.  One of ALL mutants goes
 through all nets.  What nothing finds is listed: it is harmless, or a hole.  --deep: of the mutants at that line, without a limit.
+--alone ROWS: those of an earlier run that were not found harmless by the machine, each before a few tests of every net.
 WORK keeps what was found, so that a run that was stopped goes on.  Ends with "N passed, N failed, N skipped": failed is what no net found.
 """
 from __future__ import annotations
@@ -46,6 +49,7 @@ from reach import Reach, key
 
 ALL = 12
 MOST = {"golden": 80, "graphs": 60, "streams": 30, "cases": 60, "drawn": 60, "units": 8, "operators": 5, "bytes": 1, "check": 2, "table": 10, "models": 40}
+FEW = 3  # one of so many of these, where every net is tried
 LONG = 1.5  # seconds
 BATCH = 16  # tests at a time, where a command takes several
 QUICK = "-O0"  # to compile; what nothing finds is compared with the unchanged code as the build compiles it
@@ -53,8 +57,9 @@ PATIENCE, LEAST = 30, 20  # a test may take so many times its own time, and so m
 
 
 class Trial:
-    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str, rest: float):
+    def __init__(self, build: Build, bench: Bench, reach: Reach, deep: bool, wanted: str, rest: float, part: int = 1):
         self.build, self.bench, self.reach, self.deep, self.wanted, self.rest = build, bench, reach, deep, wanted, rest
+        self.most = {net: -(-n // part) for net, n in MOST.items()}
 
     def chosen(self, found: list[int], name: str) -> list[int]:
         """Of each net at most MOST, drawn by the mutant's name."""
@@ -62,7 +67,7 @@ class Trial:
         by_net: dict[str, list[int]] = {}
         for k in (k for k in found if self.deep or self.reach.seconds[k] < LONG):
             by_net.setdefault(self.reach.tests[k].net, []).append(k)
-        kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), MOST.get(net, 0))))}
+        kept = {k for net, ks in by_net.items() for k in (ks if self.deep else dice.sample(ks, min(len(ks), self.most.get(net, 0))))}
         return [k for k in found if k in kept]
 
     def others(self, found: list[int], name: str) -> list[int]:
@@ -79,7 +84,7 @@ class Trial:
         programs, by = {}, {}
         for ks in self.batches(found):
             t = self.reach.tests[ks[0]]
-            if all_nets and t.net in by:
+            if all_nets and set(self.reach.said[ks[0]]) - set(PRICES) <= set(by):
                 continue
             if t.target not in programs:
                 programs[t.target] = self.build.link(t.target, [changed], self.build.work / t.target, "-s")
@@ -121,7 +126,7 @@ def row_of(trial: Trial, place, number: int) -> dict:
         return row
     reached = [k for k in trial.reach.of(place, m.line) if re.search(trial.wanted, key(trial.reach.tests[k]))]
     row["reached_by"] = dict(Counter(trial.reach.tests[k].net for k in reached))
-    row["all"] = number % ALL == 0
+    row["all"] = number % ALL == 0 or trial.most != MOST
     row["by"] = trial.finds(trial.build.work / "changed.o", trial.chosen(reached, m.words), row["all"])
     if not set(row["by"]) - set(PRICES) and not trial.deep:
         row["by"] |= trial.finds(trial.build.work / "changed.o", trial.others(reached, m.words), False)
@@ -130,11 +135,28 @@ def row_of(trial: Trial, place, number: int) -> dict:
     return row
 
 
+def those_of(rows: list[dict], drawn: list) -> list:
+    """The places of an earlier run's mutants that something found; a line may have moved since."""
+    def parts(words: str) -> tuple:
+        path, line, rest = words.split(":", 2)
+        return (path, rest), int(line)
+
+    by_words: dict[tuple, list] = {}
+    for place in drawn:
+        what, line = parts(Mutant(place).words)
+        by_words.setdefault(what, []).append((line, place))
+    found = []
+    for what, line in (parts(r["mutant"]) for r in rows if r["is"] == "found"):
+        if what in by_words:
+            found.append(min(by_words[what], key=lambda at: abs(at[0] - line))[1])
+    return found
+
+
 def summary(rows: list[dict]) -> None:
     count = Counter(r["is"] for r in rows)
     alone, seen = Counter(), sum(r.get("all", False) for r in rows)
     for r in rows:
-        alone.update(r["by"] if r.get("all") else [])
+        alone.update(list(r["by"]) if r.get("all") else [])
     for how, n in sorted(count.items()):
         print(f"{how}: {n}")
     for net, n in sorted(alone.items()):
@@ -158,19 +180,22 @@ def main() -> int:
     parser.add_argument("--again", nargs="*", default=[], help="those of which this was said before")
     parser.add_argument("--tests", default="", metavar="REGEX", help="those of which the net and the name match alone, without a limit; for --again")
     parser.add_argument("--rest", type=float, default=40, help="seconds for what was not tried first")
+    parser.add_argument("--alone", type=Path, metavar="ROWS")
     parser.add_argument("--deep", help="FILE:LINE, or its beginning")
     args = parser.parse_args()
     args.work.mkdir(parents=True, exist_ok=True)
     drawn = [p for p in places() if not args.only or args.only in p.path.name]
     random.Random(args.seed).shuffle(drawn)
+    if args.alone:
+        drawn = those_of(json.loads(args.alone.read_text()), [p for p in drawn if p.path.name in args.alone.read_text()])
     drawn = drawn[args.skip:]
     work = args.work.resolve()
     build, bench = Build(args.build.resolve(), work), Bench(args.build.resolve(), work, args.cases.resolve())
     reach = Reach(build, bench, all_tests(bench.build, bench.cases, work), work / "reach.json")
-    kept = work / f"seed{args.seed}-{args.skip}.json"
+    kept = work / f"{'alone' if args.alone else 'seed'}{args.seed}-{args.skip}.json"
     rows = json.loads(kept.read_text()) if kept.exists() and not args.deep else []
     print(f"{len(drawn)} places, {len(reach.tests)} tests", flush=True)
-    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests, args.rest)
+    trial = Trial(build, bench, reach, bool(args.deep) or bool(args.tests), args.tests, args.rest, FEW if args.alone else 1)
     for k, row in enumerate(rows):
         if row["is"] in args.again:
             now = row_of(trial, drawn[k], 1)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -157,14 +158,18 @@ def same_bytes(target: str, name: str, more: list[str]) -> Test:
 
 
 def checked(model: Path, calib: Path, target: str) -> Test:
-    """`compile --check`: every step, every stream and the result are executed; the file before tosac_check; its bytes."""
+    """`compile --check`: every step, every stream and the result are executed; what is written without it, before tosac_check; its bytes."""
     def says(bench: Bench, program: Path) -> dict[str, str]:
-        out, certificate = bench.work / "o.pte", bench.work / "o.json"
+        out, certificate, dump = bench.work / "o.pte", bench.work / "o.json", bench.work / "dump"
         out.unlink(missing_ok=True)
         certificate.unlink(missing_ok=True)
-        code, _ = bench.run(program, "compile", model, "-t", target, "--calib", calib, "-o", out, "--check", "--certificate", certificate, "--threads", 1, "--quiet")
-        judged = bench.run(sys.executable, "-m", "tosac_check", certificate, cwd=TOP / "check")[0] if certificate.exists() else "none"
-        return {"check": code, "certificates": judged if code == "0" else "0", "price": sha256(out)}
+        shutil.rmtree(dump, ignore_errors=True)
+        words = (program, "compile", model, "-t", target, "--calib", calib, "-o", out, "--threads", 1, "--quiet")
+        code, _ = bench.run(*words, "--check")
+        alone, _ = bench.run(*words, "--certificate", certificate, "--dump-dir", dump)
+        judge = (sys.executable, "-m", "tosac_check", certificate)
+        judged = [bench.run(*judge, *more, cwd=TOP / "check")[0] if certificate.exists() else "0" for more in ((), ("--typed", dump))]
+        return {"check": code, "compiles": alone, "certificates": judged[0], "typed": judged[1], "price": sha256(out)}
     return Test("check", f"{model.parent.name} {target}", "tosac", says)
 
 

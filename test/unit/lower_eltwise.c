@@ -179,8 +179,47 @@ static void factors(void)
     tc_ctx_free(ctx);
 }
 
+/* Whether the typed form, in f32 of scales in f32, orders all codes as their
+ * real values are. */
+static bool floats_tell(double sa, int za, double sb, int zb)
+{
+    for (int x = -128 - za; x < 128 - za; x++) {
+        double y = rint(x * sa / sb), a = x * sa, b = y * sb;
+        float fa = (float)x * (float)sa, fb = (float)y * (float)sb;
+        if (y >= -128 - zb && y < 128 - zb && ((a > b) != (fa > fb) || (a < b) != (fa < fb)))
+            return false;
+    }
+    return true;
+}
+
+/* Steps by which two codes stand for almost the same number: the ends of the codes, or any. */
+static void nearly_equal(void)
+{
+    static const char *const op[] = {"lt", "le", "eq", "ge"};
+    uint32_t seed = 3;
+    for (int i = 0; i < 1500; i++) {
+        int za = (int)lower_dice(&seed, 256) - 128, zb = (int)lower_dice(&seed, 256) - 128,
+            ca = (int)lower_dice(&seed, 256) - 128, cb = (int)lower_dice(&seed, 256) - 128;
+        if (i % 4 < 3)
+            cb = i % 4 < 2 ? 127 : -128;
+        if ((ca - za) * (cb - zb) <= 0)
+            continue;
+        double apart = 1e-9 * (1 + lower_dice(&seed, 256) / 64.0);
+        double other = 0.03 + lower_dice(&seed, 65536) / 1e6;
+        double step = other * (cb - zb) / (ca - za) * (i & 1 ? 1 + apart : 1 - apart);
+        if (!floats_tell(step, za, other, zb))
+            continue;
+        char a[80], b[80], text[40];
+        snprintf(a, sizeof a, "i8[400,1] q(%.17g:%d)", step, za);
+        snprintf(b, sizeof b, "i8[1,400] q(%.17g:%d)", other, zb);
+        snprintf(text, sizeof text, "%s %%0, %%1", op[lower_dice(&seed, 4)]);
+        CHECK(agrees(INT, 0, a, b, text, "bool[400,400]"));
+    }
+}
+
 static void compared(void)
 {
+    nearly_equal();
     static const char *const op[] = {"eq", "ne", "lt", "le", "gt", "ge"};
     char text[64];
     for (size_t i = 0; i < TC_COUNT(op); i++) {

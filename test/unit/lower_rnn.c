@@ -100,8 +100,46 @@ static void sixteen(const char *target)
     ROWS(target, 2, PROJECTED("i16", Q16, START16, " q(0.0003:0)", W32));
 }
 
+/* Any widths, of one number too: a sum that is a single product.  u, h, y: domains of x, of the
+ * state before and of the results. */
+static void widths(const char *target, double within, const char *x, const char *u, const char *h,
+                   const char *y)
+{
+    static const struct {
+        const char *op;
+        unsigned gates;
+    } kind[] = {{"gru", 3}, {"rnn_tanh", 1}, {"lstm", 4}};
+    uint32_t seed = 7;
+    for (size_t i = 0; i < 6 * TC_COUNT(kind); i++) {
+        unsigned in = 1 + lower_dice(&seed, 3), n = 1 + lower_dice(&seed, 3);
+        bool cells = kind[i % 3].gates == 4;
+        unsigned rows = kind[i % 3].gates * n;
+        char text[1000], c[80] = "", to[80] = "";
+        if (cells) {
+            snprintf(c, sizeof c, ", %%9: %s[1,2,%u] q(%s)", x, n, h);
+            snprintf(to, sizeof to, ", %s[1,2,%u] q(%s)", x, n, h);
+        }
+        snprintf(text, sizeof text,
+                 "graph @t(%%0: %s[5,2,%u] q(%s), %%1: %s[1,2,%u] q(%s)%s) {\n"
+                 "  %%3 = const ? : i8[%u,%u] q(0.0078125:0)\n"
+                 "  %%4 = const ? : i8[%u,%u] q(0.0078125:0)\n"
+                 "  %%5 = const ? : f32[%u]\n  %%6 = const ? : f32[%u]\n"
+                 "  %%7, %%8%s = %s %%0, %%1%s, %%3, %%4, %%5, %%6 layers=1 bidirectional=false "
+                 "batch_first=false has_bias=true : %s[5,2,%u] q(%s), %s[1,2,%u] q(%s)%s\n"
+                 "  return %%7, %%8\n}\n",
+                 x, in, u, x, n, h, c, rows, in, rows, n, rows, rows, cells ? ", %10" : "",
+                 kind[i % 3].op, cells ? ", %9" : "", x, n, y, x, n, y, to);
+        ROWS(target, within, text);
+    }
+}
+
 int main(void)
 {
+    widths("TOSA-1.0+INT", 1, "i8", "0.3:3", "0.3:3", "0.0078125:0");
+    widths("TOSA-1.0+INT", 1, "i8", "4:-5", "0.3:3", "0.0078125:0");
+    widths("TOSA-1.0+INT", 1, "i8", "0.02:-5", "0.02:-5", "0.0078125:0");
+    widths("TOSA-1.0+INT+int16", 2, "i16", "0.001:0", "0.001:0", "0.000030517578125:0");
+    widths("TOSA-1.0+INT+int16", 2, "i16", "0.0001:0", "0.0001:0", "0.000030517578125:0");
     sixteen("TOSA-1.0+INT+int16");
     integers("TOSA-1.0+INT");
     integers("TOSA-1.0+INT+int16");

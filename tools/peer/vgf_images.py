@@ -54,7 +54,8 @@ class Format:
         """All codes of 8 bits in every component; of wider ones some, with the ends."""
         shape = (h, w, 1 if self.packed else self.n)
         if self.kind == "sfloat":
-            return (RNG.standard_normal(shape) * 2).astype(self.dtype)
+            wild = RNG.choice([np.inf, -np.inf, np.nan], shape)
+            return np.where(RNG.random(shape) < 0.02, wild, RNG.standard_normal(shape) * 2).astype(self.dtype)
         if self.kind == "ufloat":
             words = RNG.integers(0, 2 ** 32, shape, dtype=np.uint64).astype(np.uint32)
             return words & np.uint32(0b1011111111_10111111111_10111111111)  # no infinity
@@ -186,9 +187,22 @@ def run_layer(file, folder, inputs, environment):
     return [np.frombuffer(open(path, "rb").read()[148:], np.uint8) if path.endswith(".dds") else np.load(path) for path in results]
 
 
+def finite(*images):
+    """Where all of them are what is no number, or the same infinity, 0."""
+    a = images[0]
+    odd = ~np.isfinite(a) & np.all([(b == a) | np.isnan(b) & np.isnan(a) for b in images], axis=0)
+    return [np.where(odd, 0, b) for b in images]
+
+
+def no_nan(a):
+    return np.where(np.isnan(a), 0, a)
+
+
 def apart(format, a, b):
     """How far two images are from each other: in codes, or relative to the largest number."""
     a, b = (format.parts(x.reshape(x.shape[-3:])) for x in (a, b))
+    if "float" in format.kind:
+        a, b = finite(a, b)
     far = np.abs(a.astype(np.float64) - b.astype(np.float64)).max()
     return far / max(1e-9, np.abs(a).max()) if "float" in format.kind else far
 
@@ -196,9 +210,9 @@ def apart(format, a, b):
 H, W = 8, 64
 
 
-def case(name, channels, layout, quantized, environment):
-    """Words about what is wrong."""
-    f = Format(name)
+def case(name, channels, layout, quantized, to, environment):
+    """Words about what is wrong.  to: the result's format."""
+    f, g = Format(name), Format(to)
     shape = [1, channels, H, W] if layout == "nchw" else [1, H, W, channels]
     whole = f.kind in ("uint", "sint")
     gain, shift = (0.75, 0.125) if not whole else (0.5, 3)
@@ -215,7 +229,7 @@ def case(name, channels, layout, quantized, environment):
             np.save(calib, np.linspace(low, high, 8 * int(np.prod(shape))).reshape([8] + shape[1:]).astype(np.float32))
             words = ["-t", "vgf:TOSA-1.0+INT", "--calib", calib]
         try:
-            call("compile", model, *words, "--check", "--image", f"x={name}:{layout}", "--image", f"y={name}:{layout}", "-o", file)
+            call("compile", model, *words, "--check", "--image", f"x={name}:{layout}", "--image", f"y={to}:{layout}", "-o", file)
         except vgf.Refused as no:
             expected = quantized and f.kind == "uint" and "codes from -128 to 127" in str(no)
             return "" if expected else str(no)
@@ -226,24 +240,31 @@ def case(name, channels, layout, quantized, environment):
             unseen, theirs = None, run_layer(file, folder, [texels[None]], environment)[0].view(ours.dtype).reshape(ours.shape)
         except Skipped as no:
             unseen, theirs = no, ours
-        far = apart(f, ours, theirs)
-        if far > (0 if quantized else 1e-6 if "float" in f.kind else 1):
+        far = apart(g, ours, theirs)
+        if far > (0 if quantized else 1e-6 if "float" in g.kind else 1):
             return f"the layer is {far:g} from tosac run"
         # numpy: floats exactly but for the last bit; codes of int8 within what two roundings to the codes may be off
-        want = f.reals(texels) * gain + shift
+        want = f.reals(texels)
+        want = (no_nan(want) if quantized else want) * gain + shift
+        none = np.isnan(want) if "float" not in g.kind else np.zeros(want.shape, bool)
+        want = np.where(none, 0, want)
         want[..., channels:] = [0, 0, 0, 1][channels:f.n]
-        want, got = f.nearest(want), f.parts(ours.reshape(texels.shape)).astype(np.float64)
+        want, got = g.nearest(want), g.parts(ours.reshape(texels.shape[:2] + (-1,))).astype(np.float64)
+        if np.any(got[none]):
+            return "what is no number is another code than 0"
+        if g.kind == "sfloat" and not quantized:
+            want, got = finite(want, got)
         if quantized and whole:  # codes of the network's own scales
             if unseen:
                 raise unseen
             return ""
         slack = 2.5 / 128 if quantized else 0
         for k in range(f.n):
-            step = f.most(k) if f.kind.endswith("norm") else max(1, np.abs(want[..., k]).max())
-            near = slack * (2 if f.kind in ("snorm", "sfloat") else 1) * step + (1 if f.kind.endswith("norm") or whole else 1e-3 * step)
-            if f.kind == "snorm":
+            step = g.most(k) if g.kind.endswith("norm") else max(1, np.abs(want[..., k][np.isfinite(want[..., k])]).max())
+            near = slack * (2 if g.kind in ("snorm", "sfloat") else 1) * step + (1 if g.kind.endswith("norm") or whole else 1e-3 * step)
+            if g.kind == "snorm":
                 got[..., k] = np.maximum(got[..., k], -step)
-            if quantized and "float" in f.kind:
+            if quantized and "float" in g.kind:
                 want[..., k] = np.clip(want[..., k], got[..., k].min(), got[..., k].max())
             off = np.abs(want[..., k] - got[..., k]).max()
             if off > near:
@@ -262,7 +283,10 @@ def formats(environment):
         for quantized in (False, True):
             for layout in ("nchw", "nhwc"):
                 for channels in {n, 3 if n == 4 else n}:
-                    cases.append((name, channels, layout, quantized))
+                    cases.append((name, channels, layout, quantized, name))
+    # numbers that are none, as codes
+    cases += [(name, Format(name).n, "nchw", False, name.replace("16" if "16" in name else "32", bits).replace("sfloat", kind))
+              for name in FORMATS if "sfloat" in name for bits, kind in (("8", "unorm"), ("16", "snorm"), ("8", "sint"))]
     for c in [c for c in cases if A.only in " ".join(map(str, c))][::A.every]:
         try:
             words = case(*c, environment)
@@ -273,7 +297,7 @@ def formats(environment):
             continue
         right, wrong = right + (not words), wrong + bool(words)
         if words:
-            print(f"{c[0]}, {c[1]} channels, {c[2]}, {'int8' if c[3] else 'float'}: {words}", flush=True)
+            print(f"{c[0]}, {c[1]} channels, {c[2]}, {'int8' if c[3] else 'float'}, to {c[4]}: {words}", flush=True)
     for why, count in skipped.items():
         print(f"{count} not run: {why}", flush=True)
     return right, wrong
