@@ -248,7 +248,7 @@ random_models() { # COUNT
 
 queue_gcc() {
     operators build ''
-    later "every operator, every target" build/models --table test/golden/lower --left 766 --known test/models/known.txt --found build/found-models -j 1
+    later "every operator, every target" build/models --table test/golden/lower --left 772 --known test/models/known.txt --found build/found-models -j 1
     later "Ethos-U back end" test/codegen.sh build/npu-own $cases/suites/public $mode
     later "TOSA 1.1, recorded" build/conformance-tosa $cases/suites/tosa11
     later "C for a Cortex-M, TOSA suite" python3 test/cortexm_suite.py build/tosac $cases/suites/public --every $([ "$mode" = quick ] && echo 20 || echo 1)

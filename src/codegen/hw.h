@@ -32,6 +32,7 @@ typedef struct tc_root {
      * other ways, and stays linear. */
     int32_t h, w, c;
     tc_npu_format format;
+    bool bricks;         /* padded ones too: a driver asks for them */
     int32_t roll;        /* rows of a rolling buffer; 0: all rows are stored */
     const void *data;    /* of a constant */
     tc_life life;   /* operations, in their order */

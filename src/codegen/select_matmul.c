@@ -15,6 +15,7 @@ enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096 }; /* MANY: columns for each row,
 static tc_view copied(tc_sel *s, const tc_node *node, const tc_view *b)
 {
     tc_view copy = ti_sel_working(s, "by columns", s->hw->root[b->root].bytes, 3, b->dim);
+    s->hw->root[copy.root].bricks = true;
     ti_sel_copy(s, node, b, &copy);
     return copy;
 }

@@ -36,7 +36,8 @@ static void emit_images(tc_sel *s, const tc_hw_op *whole, const tc_view *from, c
     }
 }
 
-void ti_sel_twice(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
+/* Every row and column twice; `to` may be less than that. */
+static void twice(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to)
 {
     tc_hw_op op = ti_sel_pointwise(s, node);
     uint8_t bytes = s->hw->root[from->root].bytes;
@@ -56,7 +57,7 @@ static tc_view half_way(tc_sel *s, const tc_node *node, int64_t k, tc_view from)
         dim[IMAGE_ROWS] *= 2;
         dim[IMAGE_COLUMNS] *= 2;
         tc_view next = ti_sel_working(s, "upscaled", s->hw->root[from.root].bytes, 4, dim);
-        ti_sel_twice(s, node, &from, &next);
+        twice(s, node, &from, &next);
         from = next;
     }
     return from;
@@ -69,7 +70,7 @@ void ti_sel_times(tc_sel *s, const tc_node *node, int64_t k, int64_t first, tc_v
     for (int32_t axis = IMAGE_ROWS; axis <= IMAGE_COLUMNS; axis++)
         from = ti_view_slice(&from, axis, first / 2, from.dim[axis] - first / 2);
     if (!s->hw->refused)
-        ti_sel_twice(s, node, &from, to);
+        twice(s, node, &from, to);
 }
 
 void ti_sel_times_mean(tc_sel *s, const tc_hw_op *whole, int64_t k, tc_view from, const tc_view *to)

@@ -6,8 +6,6 @@
 
 #include "select_form.h"
 
-/* Every row and column twice; `to` may be less than that. */
-void ti_sel_twice(tc_sel *s, const tc_node *node, const tc_view *from, const tc_view *to);
 /* Every row and column k = 2^n times, from the `first` of those on; first: below k, a multiple of k / 2
  * where k > 2, else 0. */
 void ti_sel_times(tc_sel *s, const tc_node *node, int64_t k, int64_t first, tc_view from,

@@ -163,7 +163,8 @@ static void add_row(tc_ctx *ctx, tc_loops *l, size_t loop, tc_node *const *node)
     size_t times = (size_t)to->times;
     if (to->n_row == to->cap_row) {
         tc_node **more = tc_new_n(&ctx->arena, tc_node *, (2 * to->cap_row + 16) * times);
-        memcpy(more, to->node, to->n_row * times * sizeof *more);
+        if (to->n_row)
+            memcpy(more, to->node, to->n_row * times * sizeof *more);
         to->node = more;
         to->cap_row = 2 * to->cap_row + 16;
     }

@@ -12,13 +12,35 @@ static const tc_type *old_type(const tc_tiler *t, tc_val v)
     return ti_type_of(t->rw->from, v);
 }
 
+/* A type with another extent along an axis, and of scales along it those of the range. */
+static const tc_type *cut_type(tc_ctx *ctx, const tc_type *type, int axis, const tc_range *r)
+{
+    tc_type cut = *type;
+    tc_quant q;
+    cut.dim[axis] = r->count;
+    if (type->quant && type->quant->axis == axis) {
+        double *scale = tc_new_n(&ctx->arena, double, (size_t)r->count + 1);
+        int64_t *zero = tc_new_n(&ctx->arena, int64_t, (size_t)r->count + 1);
+        for (int64_t i = 0; i < r->count; i++) {
+            scale[i] = type->quant->scale[r->start + i * r->step];
+            zero[i] = type->quant->zero[r->start + i * r->step];
+        }
+        q = *type->quant;
+        q.scale = scale;
+        q.zero = zero;
+        q.count = (int32_t)r->count;
+        cut.quant = &q;
+    }
+    return ti_type_intern(ctx, &cut);
+}
+
 /* The old value's type with the counts as extents. */
 static const tc_type *part_type(const tc_tiler *t, tc_val old, const tc_select *s)
 {
-    int64_t dim[TC_MAX_RANK] = {0};
+    const tc_type *type = old_type(t, old);
     for (int i = 0; i < s->rank; i++)
-        dim[i] = s->axis[i].count;
-    return ti_type_dims(t->rw->ctx, old_type(t, old), s->rank, dim);
+        type = cut_type(t->rw->ctx, type, i, &s->axis[i]);
+    return type;
 }
 
 /* The selection with every step split off, [.., m, step, ..], and every partly selected axis merged
@@ -60,8 +82,14 @@ static tc_val slices(tc_tiler *t, tc_val v, const tc_select *s)
 {
     for (int i = 0; i < s->rank && t->b.status == TC_OK; i++) {
         const tc_range *r = &s->axis[i];
-        if (!ti_range_is_all(r, ti_type_of(t->rw->to, v)->dim[i]))
-            v = ti_b_slice(&t->b, v, i, r->start, r->start + (r->count - 1) * r->step + 1, r->step);
+        const tc_type *type = ti_type_of(t->rw->to, v);
+        if (ti_range_is_all(r, type->dim[i]))
+            continue;
+        int64_t end = r->start + (r->count - 1) * r->step + 1;
+        v = type->quant && type->quant->axis >= 0
+                ? ti_b_typed(&t->b, TC_OP_slice, ti_b_attr(&t->b, slice, i, r->start, end, r->step), &v, 1,
+                             cut_type(t->rw->ctx, type, i, r))
+                : ti_b_slice(&t->b, v, i, r->start, end, r->step);
     }
     return v;
 }

@@ -55,7 +55,8 @@ void ti_tfl_signal_remember(tc_tfl_node *n, const char *what, tc_val x)
     ti_tfl_state_set(n, state_name(n, what), x);
 }
 
-tc_dtype ti_tfl_signal_type(tc_tfl_node *n)
+/* TensorType of the option "T": i16, i32 or f32; TC_none: another. */
+static tc_dtype signal_type(tc_tfl_node *n)
 {
     int64_t t = ti_tfl_named(n, "T", 0, 127);
     return t == 0 ? TC_f32 : t == 2 ? TC_i32 : t == 7 ? TC_i16 : TC_none; /* TensorType */
@@ -183,7 +184,7 @@ void ti_tfl_build_signal_rfft(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
-    tc_dtype type = ti_tfl_signal_type(n);
+    tc_dtype type = signal_type(n);
     int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
@@ -204,7 +205,7 @@ void ti_tfl_build_signal_irfft(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
     tc_val x = ti_tfl_need(n, 0);
-    tc_dtype type = ti_tfl_signal_type(n);
+    tc_dtype type = signal_type(n);
     int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);

@@ -12,8 +12,6 @@ int64_t ti_tfl_named(tc_tfl_node *n, const char *key, int64_t least, int64_t mos
 /* What the operator remembers under that word: as it is now, zeros at first; and as it will be. */
 tc_val ti_tfl_signal_state(tc_tfl_node *n, const char *what, const tc_type *type);
 void ti_tfl_signal_remember(tc_tfl_node *n, const char *what, tc_val x);
-/* TensorType of the option "T": i16, i32 or f32; TC_none: another. */
-tc_dtype ti_tfl_signal_type(tc_tfl_node *n);
 
 /* The real transform of `length` samples, [rows, length] to [rows, length / 2 + 1, 2], and back; of
  * numbers of that type, whose fixed-point steps are TFLM's. */
