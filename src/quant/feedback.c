@@ -296,7 +296,7 @@ static void add_ridge(const solving *v, sums of, int64_t group)
 {
     int64_t k = v->f->shape->k;
     const tc_setting *setting = v->f->setting;
-    double mean = 0, ridge = ti_feedback_few(setting)        ? RIDGE_FEW
+    double mean = 0, ridge = ti_setting_few_codes(setting) && !setting->group ? RIDGE_FEW
                              : ti_setting_step(setting) > 1 ? RIDGE_COARSE
                                                             : RIDGE;
     for (int64_t i = 0; i < k; i++)
@@ -514,7 +514,9 @@ static void solve_lanes(void *what, size_t block, tc_arena *room)
 
 bool ti_feedback_few(const tc_setting *weight)
 {
-    return ti_setting_few_codes(weight) && !weight->group;
+    enum { FOUR_BITS = 7 };
+    bool few = weight->dtype == TC_i4 || (weight->dtype == TC_i8 && weight->qmax <= FOUR_BITS);
+    return few && !weight->group;
 }
 
 /* Channels with scales of their own, found by search, get new ones: the type of the codes, in memory
