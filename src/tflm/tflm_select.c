@@ -389,9 +389,11 @@ static void tell_real(tc_ctx *ctx, const tc_module *module, const tc_node *const
     if (!n)
         return;
     ti_warning(ctx, &loc, TC_E_FALLBACK,
-               "%zu operators, '%s' among them, are computed in float: TensorFlow Lite Micro has no "
-               "int8 operators for them (--emit c has integers)",
-               n, tc_ops[real[0]->op].name);
+               "'%s'%s computed in float: TensorFlow Lite Micro has no int8 operator for %s "
+               "(--emit c has integers)",
+               tc_ops[real[0]->op].name,
+               n > 1 ? ti_text_format(&ctx->arena, " and %zu more operators are", n - 1) : " is",
+               n > 1 ? "them" : "it");
 }
 
 tc_status ti_tflm_select_around_codes(tc_ctx *ctx, tc_module *module, const size_t *place, size_t n)
