@@ -49,26 +49,26 @@ static const char *check_codes(const tc_tf8 *e, const tc_node *node, int first)
     return y->rank > MOST_AXES ? "it has more than four axes" : NULL;
 }
 
-const char *ti_tf8_larger(tc_tf8 *e, const tc_node *node)
+/* One operator on operands that have, from `first` on, the codes of the result. */
+static const char *put_choice(tc_tf8 *e, const tc_node *node, int first, tc_tflm_name name, int version)
 {
-    int64_t in[2], to;
-    const char *why = check_codes(e, node, 0);
+    int64_t in[3], to;
+    const char *why = check_codes(e, node, first);
     if (why)
         return why;
-    operands(e, node, 0, in, &to);
-    ti_tf8_op(e, node->op == TC_OP_maximum ? TC_TFLM_MAXIMUM : TC_TFLM_MINIMUM, 2, in, 2, to);
+    operands(e, node, first, in, &to);
+    ti_tf8_op(e, name, version, in, (size_t)node->n_in, to);
     return NULL;
+}
+
+const char *ti_tf8_larger(tc_tf8 *e, const tc_node *node)
+{
+    return put_choice(e, node, 0, node->op == TC_OP_maximum ? TC_TFLM_MAXIMUM : TC_TFLM_MINIMUM, 2);
 }
 
 const char *ti_tf8_either(tc_tf8 *e, const tc_node *node)
 {
-    int64_t in[3], to;
-    const char *why = check_codes(e, node, 1);
-    if (why)
-        return why;
-    operands(e, node, 1, in, &to);
-    ti_tf8_op(e, TC_TFLM_SELECT_V2, 1, in, 3, to);
-    return NULL;
+    return put_choice(e, node, 1, TC_TFLM_SELECT_V2, 1);
 }
 
 /* REDUCE_MAX and REDUCE_MIN give the codes that they read. */
