@@ -180,12 +180,21 @@ void ti_tfl_build_signal_fft_auto_scale(tc_tfl_node *n)
     ti_tfl_bind(n, 1, ti_b_reshape(m, s, bits->rank, bits->dim));
 }
 
+/* What a Fourier transform reads: its operand, the type and the length that its options name. */
+static tc_val transformed(tc_tfl_node *n, tc_dtype *type, int64_t *length)
+{
+    tc_val x = ti_tfl_need(n, 0);
+    *type = signal_type(n);
+    *length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
+    return x;
+}
+
 void ti_tfl_build_signal_rfft(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = ti_tfl_need(n, 0);
-    tc_dtype type = signal_type(n);
-    int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
+    tc_dtype type;
+    int64_t length;
+    tc_val x = transformed(n, &type, &length);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
@@ -204,9 +213,9 @@ void ti_tfl_build_signal_rfft(tc_tfl_node *n)
 void ti_tfl_build_signal_irfft(tc_tfl_node *n)
 {
     tc_build *m = &n->m;
-    tc_val x = ti_tfl_need(n, 0);
-    tc_dtype type = signal_type(n);
-    int64_t length = ti_tfl_named(n, "fft_length", 1, 1 << 20);
+    tc_dtype type;
+    int64_t length;
+    tc_val x = transformed(n, &type, &length);
     const tc_tfl_tensor *to = ti_tfl_out_tensor(n, 0);
     TC_STOP(m);
     const tc_type *t = ti_b_type(m, x);
