@@ -27,7 +27,8 @@ typedef struct tc_codegen_piece {
 typedef struct tc_codegen_packing {
     uint64_t hash; /* of the elements; */
     size_t n;      /* how many, */
-    int32_t channels, step; /* of so many channels, and in steps of so many */
+    int32_t channels, step; /* of so many channels, and in steps of so many, */
+    int32_t more;           /* each longer by so many than the one before */
     int32_t depth, unit; /* channels of a block, and of a microblock; 0: it was packed in steps only */
     bool part_kernel, fast;
 } tc_codegen_packing;

@@ -64,7 +64,7 @@ typedef struct tc_hw_op {
     bool fixed;   /* its block is fixed: what was made depends on it */
     bool staged;    /* its weights are copied ahead, to the root `stage` (-1: none) */
     bool late;      /* not before the operation before it has ended */
-    int32_t stage, step; /* step: channels at a time */
+    int32_t stage, step, more; /* channels at a time, and by how many each slice is longer */
     int32_t slice;       /* which of them */
     int64_t staged_bytes;
     bool turns;     /* it is striped, in a cascade */

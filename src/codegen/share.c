@@ -72,13 +72,14 @@ static void leave_pieces(const tc_hw *hw, tc_codegen_shared *out)
 }
 
 static void leave_packing(const tc_hw *hw, const tc_hw_op *op, int32_t channels, int32_t step,
-                          tc_codegen_shared *out)
+                          int32_t more, tc_codegen_shared *out)
 {
     size_t n = numbers_of(op, channels);
     tc_codegen_packing p = {.hash = ti_hw_hash(op->weight, n * sizeof *op->weight),
                             .n = n,
                             .channels = channels,
-                            .step = step};
+                            .step = step,
+                            .more = more};
     if (step == channels) {
         p.depth = op->op.block.depth;
         p.unit = ti_npu_unit(hw->machine, &op->op).depth;
@@ -102,7 +103,7 @@ void ti_hw_leave(const tc_hw *hw, tc_bytes weights, tc_codegen_shared *out)
         if (!op->weight || op->packed < 0)
             continue;
         if (op->cut_of)
-            leave_packing(hw, op, op->cut_of, op->op.ofm.c, out);
-        leave_packing(hw, op, op->op.ofm.c, op->op.ofm.c, out);
+            leave_packing(hw, op, op->cut_of, op->op.ofm.c, op->more, out);
+        leave_packing(hw, op, op->op.ofm.c, op->op.ofm.c, 0, out);
     }
 }

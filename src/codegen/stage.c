@@ -219,13 +219,16 @@ double ti_hw_cycles(tc_hw *hw, size_t first, size_t end)
 enum { MOST_SLICES = 64, LONGEST = 8 };
 
 /* Weights where they are; or copied, ahead or late: whole, in so many slices, or (0) in the largest
- * that fit. */
-enum { HERE, LATE = 7, WAYS = 13 };
-static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8, 1, 0, 2, 3, 4, 8};
+ * that fit; late also in slices that grow, since the first one is waited for: a small one and the
+ * rest, or two to four, each longer by the first one's channels. */
+enum { HERE, LATE = 7, GROWN = 13, WAYS = 17 };
+static const int32_t slices_of[WAYS] = {1, 1, 0, 2, 3, 4, 8, 1, 0, 2, 3, 4, 8, 2, 2, 3, 4};
+static const int32_t parts_of[WAYS - GROWN] = {9, 3, 6, 10}; /* of which the first is one */
 
 typedef struct way {
     bool possible;
-    int32_t step; /* channels at a time */
+    int32_t step, more; /* channels of the first slice, and by how many the others grow */
+    int32_t last;       /* channels that the place of the last slice has */
 } way;
 
 /* What each operation costs by how its weights come and how those of the one before came: of an
@@ -235,12 +238,12 @@ typedef struct path {
     double cycles[WAYS], slack[WAYS];
     way way[WAYS];
     uint8_t from[WAYS]; /* the way of the operation before */
-    struct known_job *known[LATE]; /* by way: late or ahead is the same job */
+    struct known_job *known[WAYS - LATE + 1]; /* by way: late or ahead is the same job */
 } path;
 
 /* An operation and its chain in slices of `step`: what the cost model knows before it is asked. */
 typedef struct known_job {
-    int32_t step;
+    int32_t step, more;
     tc_npu_job job;
     struct tc_npu_time *times;
 } known_job;
@@ -278,14 +281,34 @@ static bool may_slice(const search *s, const tc_hw_op *op)
     return !chained && readers && *readers == 1;
 }
 
+/* Slices that grow take two places, too: the longest of every second one. */
+static way grown(const tc_hw_op *op, int32_t step, int32_t more, int64_t room)
+{
+    int32_t c = op->op.ofm.c, n = 0, place[2] = {0};
+    for (int32_t s; (s = ti_npu_slice(c, step, more, n)) > 0 && n <= TC_NPU_GROWN; n++)
+        place[n % 2] = s > place[n % 2] ? s : place[n % 2];
+    bool fits = ti_hw_weight_bytes(op, place[0]) + ti_hw_weight_bytes(op, place[1]) <= room;
+    return (way){n > 1 && n <= TC_NPU_GROWN && fits, step, more, place[(n + 1) % 2]};
+}
+
+static way grown_way(const tc_hw_op *op, int which, int64_t room)
+{
+    int32_t c = op->op.ofm.c, parts = parts_of[which - GROWN],
+            step = ti_round_up_i32((c + parts - 1) / parts, BRICK);
+    return grown(op, step, which == GROWN ? c : step, room);
+}
+
 /* The same of weights that a program before has cut: here, or copied, as they are. */
 static way way_known(const tc_hw_op *op, int which, int64_t room)
 {
-    int32_t c = op->op.ofm.c, step = op->known->step;
+    int32_t c = op->op.ofm.c, step = op->known->step, more = op->known->more;
+    if (more)
+        return which == GROWN ? grown(op, step, more, room) : (way){which == HERE, step, more, 0};
     int64_t bytes = ti_hw_weight_bytes(op, step);
-    bool copied = which != HERE && (step < c ? slices_of[which] == 0 && 2 * bytes <= room
-                                             : slices_of[which] == 1 && bytes <= room);
-    return (way){which == HERE || copied, step};
+    bool copied = which != HERE && which < GROWN &&
+                  (step < c ? slices_of[which] == 0 && 2 * bytes <= room
+                            : slices_of[which] == 1 && bytes <= room);
+    return (way){which == HERE || copied, step, 0, step};
 }
 
 /* In how many channels at a time weights come that way, when there is so much room. */
@@ -295,18 +318,20 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
     if (op->known && (op->known->step == c || may_slice(s, op)))
         return way_known(op, which, room);
     if (which == HERE)
-        return (way){true, c};
+        return (way){true, c, 0, c};
     if (!op->weight)
-        return (way){false, c};
+        return (way){false, c, 0, c};
+    if (which >= GROWN)
+        return may_slice(s, op) ? grown_way(op, which, room) : (way){false, c, 0, c};
     int64_t all = ti_hw_weight_bytes(op, c);
     if (n == 1 || (n == 0 && all <= room))
-        return (way){n == 1 && all <= room, c};
+        return (way){n == 1 && all <= room, c, 0, c};
     int32_t step = n           ? ((c + n - 1) / n + BRICK - 1) / BRICK * BRICK
                    : room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK
                               : 0;
     bool possible = step > 0 && step < c && (c + step - 1) / step <= MOST_SLICES &&
                     2 * ti_hw_weight_bytes(op, step) <= room && may_slice(s, op);
-    return (way){possible, step};
+    return (way){possible, step, 0, step};
 }
 
 static void make_job(const search *s, size_t i, bool staged, known_job *known)
@@ -323,24 +348,27 @@ static void make_job(const search *s, size_t i, bool staged, known_job *known)
     job->ahead = false; /* waits for copies keep the machine from prefetching weights */
     int32_t c = op->ofm.c;
     if (hw->op[i].weight && known->step < c) {
-        job->slices = (c + known->step - 1) / known->step;
         job->slice_depth = known->step;
+        job->slice_more = known->more;
+        while (ti_npu_slice(c, known->step, known->more, job->slices) > 0)
+            job->slices++;
         job->first_bytes = (double)ti_hw_weight_bytes(&hw->op[i], known->step);
     }
     known->times = ti_npu_times(hw->arena, hw->machine, hw->options->system, job);
 }
 
 /* Cycles of operation i and its chain; slack: of the one before, then its own. */
-static double cycles_of(const search *s, size_t i, int which, int32_t step, double *slack)
+static double cycles_of(const search *s, size_t i, int which, const way *w, double *slack)
 {
     const tc_hw *hw = s->hw;
     tc_npu_cost cost;
     if (hw->op[i].joins || !ti_npu_is_kernel(hw->op[i].op.kind))
         return 0;
     known_job **known = &s->path[i].known[which < LATE ? which : which - LATE + 1];
-    if (!*known || (*known)->step != step) {
+    if (!*known || (*known)->step != w->step || (*known)->more != w->more) {
         *known = *known ? *known : tc_new(hw->arena, known_job);
-        (*known)->step = step;
+        (*known)->step = w->step;
+        (*known)->more = w->more;
         make_job(s, i, which != HERE, *known);
     }
     const tc_npu_job *job = &(*known)->job;
@@ -357,7 +385,7 @@ static void try_way(search *s, size_t i, int p, int q, int64_t room)
     way w = way_in(s, &s->hw->op[i], q, room);
     if (!w.possible)
         return;
-    double cycles = (before ? before->cycles[p] : 0) + cycles_of(s, i, q, w.step, &slack);
+    double cycles = (before ? before->cycles[p] : 0) + cycles_of(s, i, q, &w, &slack);
     if (now->cycles[q] >= 0 && now->cycles[q] <= cycles)
         return;
     now->cycles[q] = cycles;
@@ -387,15 +415,15 @@ static void extend(search *s, size_t i)
             continue;
         int64_t held = before ? s->live[i - 1] : 0;
         if (p != HERE)
-            held += ti_hw_weight_bytes(op - 1, before->way[p].step);
+            held += ti_hw_weight_bytes(op - 1, before->way[p].last);
         int64_t room = s->most - ti_max_i64(held, s->live[i]);
         for (int q = 0; q < LATE; q++)
             try_way(s, i, p, q, room);
     }
-    if (!before || op->joins || !op->weight || s->hw->ahead_only)
+    if (op->joins || !op->weight || s->hw->ahead_only)
         return;
-    for (int q = LATE; q < WAYS; q++) /* whatever was before */
-        try_way(s, i, least_of(before), q, s->most - s->live[i]);
+    for (int q = before ? LATE : GROWN; q < WAYS; q++) /* whatever was before */
+        try_way(s, i, before ? least_of(before) : HERE, q, s->most - s->live[i]);
 }
 
 /* What was priced last is the best so far, or that is what is asked for again. */
@@ -497,6 +525,7 @@ static void set_ways(search *s, int which)
         s->hw->op[i].staged = which != HERE;
         s->hw->op[i].late = which >= LATE;
         s->hw->op[i].step = s->path[i].way[which].step;
+        s->hw->op[i].more = s->path[i].way[which].more;
         which = s->path[i].from[which];
     }
 }
@@ -514,11 +543,12 @@ static void cut(tc_hw *hw)
             continue;
         }
         int32_t c = op->op.ofm.c, step = op->weight ? op->step : c;
-        for (int32_t at = 0; at < c; at += step) {
-            tc_hw_op part = step < c ? slice(op, at, c - at < step ? c - at : step) : *op;
+        for (int32_t at = 0, k = 0, size; at < c; at += size, k++) {
+            size = step < c ? ti_npu_slice(c, step, op->more, k) : c;
+            tc_hw_op part = step < c ? slice(op, at, size) : *op;
             part.op.weights.region = part.staged ? ti_hw_fast_region(hw) : 0;
             part.like = op->like ? now_at[op->like - 1] : 0;
-            part.slice = at / step;
+            part.slice = k;
             part.late = op->late && at == 0; /* the others come while those before are computed */
             part.cut_of = step < c && at == 0 ? c : 0;
             part.known = step < c ? ti_hw_known(hw, &part) : op->known;

@@ -143,9 +143,21 @@ typedef struct tc_npu_job {
     /* Of a candidate: slices of so many channels, each an operation; weights that are copied to
        `weight_memory` first (-1: they are not). */
     int32_t slices, slice_depth;
+    int32_t slice_more; /* each has so many channels more than the one before */
     int8_t copied_from;
     double first_bytes; /* of the first slice, scales too */
 } tc_npu_job;
+
+/* Slices that grow are few. */
+enum { TC_NPU_GROWN = 4 };
+
+/* Channels of slice k of so many: `depth`, and of each one `more` than of the one before. */
+static inline int32_t ti_npu_slice(int32_t channels, int32_t depth, int32_t more, int32_t k)
+{
+    int64_t at = (int64_t)k * depth + (int64_t)k * (k - 1) / 2 * more,
+            n = depth + (int64_t)k * more;
+    return at >= channels ? 0 : (int32_t)(channels - at < n ? channels - at : n);
+}
 
 /* The job that n operations begin with: the first one, and on U85 those that are chained to it; how
  * many of them it is.  Weights in another region than 0 are copied there. */

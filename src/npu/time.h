@@ -18,6 +18,7 @@ typedef struct tc_npu_time {
     tc_npu_wait slowest;           /* of the body */
     double blocks;
     double macs;
+    double part[TC_NPU_GROWN]; /* of slices that grow: body and edge of each */
     double read[TC_NPU_MEMORIES], written[TC_NPU_MEMORIES]; /* bytes */
     double busy[TC_NPU_MEMORIES];
 } tc_npu_time;

@@ -57,11 +57,11 @@ static void count(const tc_npu_machine *m, const tc_npu_job *j, const tc_npu_tim
 }
 
 /* One of the operations that slices of channels are: each reads the input again. */
-static tc_npu_job slice_of(const tc_npu_job *j)
+static tc_npu_job slice_of(const tc_npu_job *j, int32_t channels)
 {
     tc_npu_job one = *j;
-    double share = (double)j->slice_depth / j->ofm.c;
-    one.ofm.c = j->slice_depth;
+    double share = (double)channels / j->ofm.c;
+    one.ofm.c = channels;
     one.block.depth = one.block.depth < one.ofm.c ? one.block.depth : one.ofm.c;
     one.ifm.c = j->work == TC_WORK_DEPTHWISE ? one.ofm.c : one.ifm.c;
     one.weight_bytes *= share;
@@ -69,37 +69,53 @@ static tc_npu_job slice_of(const tc_npu_job *j)
     return one;
 }
 
-static void multiply(tc_npu_time *t, double n)
+static void add(tc_npu_time *t, const tc_npu_time *one)
 {
-    t->mac *= n;
-    t->out *= n;
-    t->decode *= n;
-    t->macs *= n;
-    t->body *= n;
-    t->edge *= n;
-    t->outside *= n;
-    t->lead *= n;
-    t->ahead *= n;
-    t->streamed *= n;
+    t->mac += one->mac;
+    t->out += one->out;
+    t->decode += one->decode;
+    t->macs += one->macs;
+    t->body += one->body;
+    t->edge += one->edge;
+    t->outside += one->outside;
+    t->lead += one->lead;
+    t->ahead += one->ahead;
+    t->streamed += one->streamed;
     for (int i = 0; i < TC_NPU_MEMORIES; i++) {
-        t->read[i] *= n;
-        t->written[i] *= n;
-        t->busy[i] *= n;
+        t->read[i] += one->read[i];
+        t->written[i] += one->written[i];
+        t->busy[i] += one->busy[i];
     }
 }
 
-static double slices_of(const tc_npu_job *j)
+/* Of all slices: the sum, and the share of each of those that grow. */
+static void slice_times(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
+                        tc_npu_time *t)
 {
-    return j->slices > 1 ? (double)j->ofm.c / j->slice_depth : 1;
+    tc_npu_time each = {0};
+    int32_t size = 0;
+    *t = (tc_npu_time){0};
+    for (int32_t k = 0; k < j->slices; k++) {
+        int32_t now = ti_npu_slice(j->ofm.c, j->slice_depth, j->slice_more, k);
+        if (now != size) {
+            tc_npu_job one = slice_of(j, now);
+            ti_npu_time_job(m, s, &one, &each);
+        }
+        size = now;
+        add(t, &each);
+        if (j->slice_more)
+            t->part[k] = each.body + each.edge;
+    }
+    t->slowest = each.slowest;
 }
 
-/* Of all slices. */
 static void times(const tc_npu_machine *m, const tc_npu_system *s, const tc_npu_job *j,
                   tc_npu_time *t)
 {
-    tc_npu_job one = j->slices > 1 ? slice_of(j) : *j;
-    ti_npu_time_job(m, s, &one, t);
-    multiply(t, slices_of(j));
+    if (j->slices > 1)
+        slice_times(m, s, j, t);
+    else
+        ti_npu_time_job(m, s, j, t);
 }
 
 /* All but the first slice comes while those before are computed.  They alternate between two
@@ -119,6 +135,24 @@ static double with_copies(const tc_npu_machine *m, const tc_npu_system *s, const
     return ti_most(ti_most(begin + cycles, rest + one), in_turns);
 }
 
+/* The same of slices that grow, one after the other. */
+static double with_grown_copies(const tc_npu_machine *m, const tc_npu_system *s,
+                                const tc_npu_job *j, const tc_npu_time *t, double cycles,
+                                double slack)
+{
+    double rate = ti_npu_copy_rate(m, s, j->copied_from),
+           latency = ti_npu_latency(m, s, j->copied_from), bytes = j->weight_bytes + j->scale_bytes,
+           copied = -slack, end = 0, before = -slack;
+    for (int32_t k = 0; k < j->slices; k++) {
+        int32_t channels = ti_npu_slice(j->ofm.c, j->slice_depth, j->slice_more, k);
+        bool waits = k == 0 || m->max_dmas == 1 || before > copied;
+        copied = ti_most(copied, before) + channels * bytes / j->ofm.c / rate + (waits ? latency : 0);
+        before = k ? end : before; /* the place of the next but one is free */
+        end = ti_most(end, copied) + t->part[k] / (t->body + t->edge) * cycles;
+    }
+    return end;
+}
+
 tc_npu_time *ti_npu_times(tc_arena *arena, const tc_npu_machine *m, const tc_npu_system *s,
                           const tc_npu_job *j)
 {
@@ -131,17 +165,20 @@ void ti_npu_cost_times(const tc_npu_machine *m, const tc_npu_system *s, const tc
                        const tc_npu_time *t, double *slack, tc_npu_cost *out)
 {
     bool copied = j->copied_from >= 0 && j->weight_memory >= 0;
-    double slices = slices_of(j), own = t->body + t->edge,
+    bool grown = j->slices > 1 && j->slice_more;
+    double slices = j->slices > 1 ? j->slices : 1, own = t->body + t->edge,
            ahead = j->ahead ? ti_fewest(*slack, t->ahead) : 0, cycles = own;
     if (t->outside > 0)
         cycles = ti_most(own, ti_most(t->lead - ahead + t->body, t->outside - ahead) + t->edge +
                                   m->timing->stall * ti_fewest(t->body, t->streamed));
     if (copied)
-        cycles = with_copies(m, s, j, slices, cycles, *slack);
+        cycles = grown ? with_grown_copies(m, s, j, t, cycles, *slack)
+                       : with_copies(m, s, j, slices, cycles, *slack);
     /* The next operation's copies have what this one leaves of the memory's bandwidth. */
     int from = s->of_region[0];
     double left = cycles - (t->read[from] + t->written[from]) / s->memory[from].bytes_per_cycle;
-    *slack = ti_fewest(own / slices, ti_is_outside(s, from) ? ti_most(left, 0) : own);
+    double last = grown ? t->part[j->slices - 1] : own / slices;
+    *slack = ti_fewest(last, ti_is_outside(s, from) ? ti_most(left, 0) : own);
     count(m, j, t, cycles, cycles > own ? copied ? TC_WAIT_DMA : TC_WAIT_OUTSIDE : t->slowest, out);
     if (copied) {
         double bytes = j->weight_bytes + j->scale_bytes;
