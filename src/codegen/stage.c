@@ -422,7 +422,7 @@ static void extend(search *s, size_t i)
     }
     if (op->joins || !op->weight || s->hw->ahead_only)
         return;
-    for (int q = before ? LATE : GROWN; q < WAYS; q++) /* whatever was before */
+    for (int q = before ? LATE : GROWN; q < (s->hw->even ? GROWN : WAYS); q++) /* whatever was before */
         try_way(s, i, before ? least_of(before) : HERE, q, s->most - s->live[i]);
 }
 
