@@ -19,7 +19,7 @@
 
 #include "../num/load.h"
 
-enum { AXES = TC_CONV_AXES, TOGETHER = 16, MOST_TAPS = 64, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
+enum { AXES = TC_CONV_AXES, TOGETHER = 16, MOST_TAPS = 64, MOST_WINDOW = 4096, MOST_EMPTY = 128, KEPT_ROWS = 4, KEPT_COLUMNS = 8 };
 
 /* One element for all channels, or one each. */
 static const int64_t *read_bias(tc_sel *s, tc_val v, int64_t channels)
@@ -169,6 +169,13 @@ static void cut_transposed(const tc_sel_conv *c, int axis, tc_sel_pieces *to,
     }
 }
 
+bool ti_sel_is_wide(const tc_sel_conv *c)
+{
+    const int64_t *n = c->k.tap;
+    return n[0] == 1 && n[2] > MOST_TAPS && n[1] <= MOST_TAPS && n[1] * n[2] <= MOST_WINDOW &&
+           c->dilation[1] == 1 && c->dilation[2] == 1;
+}
+
 /* Pieces of all axes; gives the axis that is done output by output.  Taps along columns are
  * channels where every axis has several, or an operation has not so many. */
 static int cut_axes(tc_sel_conv *c)
@@ -180,6 +187,8 @@ static int cut_axes(tc_sel_conv *c)
             outer = i;
     for (int i = 0; i < AXES; i++) {
         tc_sel_limits limits = {.taps = MOST_TAPS, .stride = 3, .dilation = 2};
+        if (i == 2 && c->wide)
+            limits.taps = (int32_t)(MOST_WINDOW / ti_min_i64(c->k.tap[1], MOST_TAPS));
         limits.folds = beside && i == 2 && c->k.tap[2] * c->in.dim[4] <= TC_HW_EXTENT;
         if (c->bias.root >= 0)
             limits.most = i == (outer == 0 ? 1 : 0) ? KEPT_ROWS : KEPT_COLUMNS;
@@ -387,8 +396,11 @@ static void try_sum(tc_sel_conv *c)
         alike = c->k.v[i] == 1;
     for (int64_t i = 0; i < c->k.o && alike; i++)
         alike = !op->bias[i] && op->factor[i] == op->factor[0] && op->shift[i] == op->shift[0];
-    if (!alike)
+    c->wide = ti_sel_is_wide(c);
+    if (!alike || (c->k.tap[2] > MOST_TAPS && !c->wide)) {
+        c->wide = false;
         return;
+    }
     op->op.kind = TC_NPU_KIND_POOL;
     op->op.mode = TC_POOL_SUM;
     op->op.param = TC_POOL_SUM;

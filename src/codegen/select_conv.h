@@ -27,10 +27,13 @@ typedef struct tc_sel_conv {
     struct tc_sel_taps *taps;
     size_t n_taps, cap_taps;
     bool beside; /* taps are contiguous in `in`, as channels */
+    bool wide;   /* a window may have more columns than rows */
     const int16_t *zeros;
     tc_view bias; /* of 48 bits that is not constant; or no root */
 } tc_sel_conv;
 
+/* A window of that many rows and columns is one operation's. */
+bool ti_sel_is_wide(const tc_sel_conv *c);
 /* Its operations; false: a window is larger than one operation's. */
 bool ti_sel_emit_conv(tc_sel_conv *c);
 

@@ -207,6 +207,22 @@ static bool emit_zeros(const tc_sel_conv *c)
     return true;
 }
 
+/* ---- WIDE ---- */
+
+static bool may_be_wide(const tc_sel_conv *c)
+{
+    bool one = !c->depthwise || c->k.o == c->in.dim[4];
+    return one && !c->wide && !c->beside && c->bias.root < 0 && c->op.factor && ti_sel_is_wide(c) &&
+           c->node->op != TC_OP_tosa_transpose_conv2d;
+}
+
+static bool emit_wide(const tc_sel_conv *c)
+{
+    tc_sel_conv wide = *c;
+    wide.wide = true;
+    return ti_sel_emit_conv(&wide);
+}
+
 /* ---- */
 
 void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *ways)
@@ -216,6 +232,10 @@ void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *
     if (may_be_zeros(c)) {
         ti_sel_plain(ways);
         ti_sel_form(ways, TC_SEL_ZEROS, emit_zeros(c));
+    }
+    if (may_be_wide(c)) {
+        ti_sel_plain(ways);
+        ti_sel_form(ways, TC_SEL_WIDE, emit_wide(c));
     }
     if (!is_plain(c))
         return;

@@ -47,11 +47,12 @@ static int64_t part_of(int64_t n, int64_t most)
  * window of ones; a longer axis is split.  TC_NONE: too many elements. */
 static tc_val sums(tc_build *m, tc_val x, int64_t zero, bool rows, bool columns)
 {
-    enum { SIDE = 64, MOST = 1 << 15 };
+    enum { SIDE = 64, TAPS = SIDE * SIDE, MOST = 1 << 15 };
     TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = ti_b_type(m, x);
     int64_t kernel[2] = {rows ? t->dim[1] : 1, columns ? t->dim[2] : 1}, one = 1, none = 0;
-    int64_t shape[4] = {part_of(kernel[0], SIDE), part_of(kernel[1], SIDE), t->dim[3], 1};
+    int64_t high = part_of(kernel[0], SIDE),
+            shape[4] = {high, part_of(kernel[1], TAPS / high), t->dim[3], 1};
     bool whole = shape[0] == kernel[0] && shape[1] == kernel[1];
     if (kernel[0] * kernel[1] > MOST || kernel[0] > 16 * shape[0] || kernel[1] > 16 * shape[1] ||
         (!whole && t->dtype != TC_i8))
