@@ -151,30 +151,41 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
     }
 }
 
-static bool has_late(const tc_hw *hw, bool grown)
+static bool is_late(const tc_hw_op *op) { return op->late; }
+static bool is_grown(const tc_hw_op *op) { return op->late && op->more; }
+static bool is_cut(const tc_hw_op *op) { return op->staged && op->cut_of; }
+
+static bool has_any(const tc_hw *hw, bool (*is)(const tc_hw_op *))
 {
     for (size_t i = 0; i < hw->n_op; i++)
-        if (hw->op[i].late && (!grown || hw->op[i].more))
+        if (is(&hw->op[i]))
             return true;
     return false;
 }
 
 /* Copies are chosen by the sum of operations, and priced as a whole: what late ones and slices that
- * grow gain in the sum, or more of them where weights have a memory of their own, must be there in
- * the whole, too. */
-enum { OTHER_COPIES = 3 };
+ * grow gain in the sum, other slices, or more copies where weights have a memory of their own, must be
+ * there in the whole, too. */
+enum { OTHER_COPIES = 4 };
 static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 {
     bool apart = ti_hw_fast_region(base) == 2;
-    const tc_hw way[OTHER_COPIES] = {{.ahead_only = true}, {.even = true}, {.many_copies = true}};
+    static const struct {
+        bool (*of)(const tc_hw_op *); /* the best has such operations; NULL: any */
+        bool ahead_only, even, by_block, many;
+    } way[OTHER_COPIES] = {{.of = is_late, .ahead_only = true},
+                           {.of = is_grown, .even = true},
+                           {.of = is_cut, .by_block = true},
+                           {.many = true}};
     for (int i = 0; i < OTHER_COPIES; i++) {
-        if (way[i].many_copies ? !apart : !has_late(&best->hw, way[i].even))
+        if (way[i].of ? !has_any(&best->hw, way[i].of) : !apart)
             continue;
         tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
         other->ahead_only = way[i].ahead_only;
         other->even = way[i].even;
-        other->many_copies = way[i].many_copies;
+        other->by_block = way[i].by_block;
+        other->many_copies = way[i].many;
         bool made =
             try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) && !out[i].hw.refused;
         give_back(base, other);
@@ -191,6 +202,7 @@ static bool try_again(tc_hw *base, const tc_hw *other, const attempt *best, atte
     *hw = *base;
     hw->ahead_only = best->hw.ahead_only;
     hw->even = best->hw.even;
+    hw->by_block = best->hw.by_block;
     hw->many_copies = best->hw.many_copies;
     hw->again = best->hw.again || other->again;
     hw->unpadded = best->hw.unpadded || other->unpadded;

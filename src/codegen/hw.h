@@ -115,6 +115,7 @@ typedef struct tc_hw {
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
     bool even;       /* nor in slices that grow */
+    bool by_block;   /* slices are whole blocks */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
     bool again;      /* blocks may read more again, where that is quicker */
     bool unpadded;   /* values are stored in bricks only where these are full */

@@ -185,15 +185,20 @@ double ti_hw_packed_bytes(const tc_hw *hw, const tc_hw_op *op, const tc_npu_op *
     enum { STEPS = 16 };
     if (!op->weight)
         return 0;
-    double n = (double)o->ofm.c * o->window.kh * o->window.kw *
-               (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c);
+    double channel = (double)o->window.kh * o->window.kw *
+                     (o->kind == TC_NPU_KIND_DEPTHWISE ? 1 : o->ifm.c),
+           n = o->ofm.c * channel;
     if (!op->census)
         return n;
     tc_npu_op walk = *o;
+    walk.ofm.c = (int32_t)((double)op->census->n / channel);
+    if (o->kind == TC_NPU_KIND_DEPTHWISE)
+        walk.ifm.c = walk.depth = walk.ofm.c;
     ti_npu_set_order(hw->machine, &walk);
-    walk.block.depth = o->ofm.c;
+    walk.block.depth = walk.ofm.c;
     tc_npu_weight_size size = ti_npu_weights_size(hw->machine, &walk, op->census);
     double bytes = (double)(size.fixed && size.fixed < size.standard ? size.fixed : size.standard);
+    bytes *= o->ofm.c / (double)walk.ofm.c; /* the census of a slice is that of all channels */
     return bytes > 0 ? n * rint(STEPS * bytes / n) / STEPS : n;
 }
 

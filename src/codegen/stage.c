@@ -324,10 +324,11 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
     if (which >= GROWN)
         return may_slice(s, op) ? grown_way(op, which, room) : (way){false, c, 0, c};
     int64_t all = ti_hw_weight_bytes(op, c);
+    int32_t block = op->op.block.depth, unit = s->hw->by_block && block < c ? ti_round_up_i32(block, BRICK) : BRICK;
     if (n == 1 || (n == 0 && all <= room))
         return (way){n == 1 && all <= room, c, 0, c};
-    int32_t step = n           ? ((c + n - 1) / n + BRICK - 1) / BRICK * BRICK
-                   : room > 0 ? (int32_t)(c * (room / 2) / all) / BRICK * BRICK
+    int32_t step = n           ? ti_round_up_i32((c + n - 1) / n, unit)
+                   : room > 0 ? (int32_t)(c * (room / 2) / all) / unit * unit
                               : 0;
     bool possible = step > 0 && step < c && (c + step - 1) / step <= MOST_SLICES &&
                     2 * ti_hw_weight_bytes(op, step) <= room && may_slice(s, op);

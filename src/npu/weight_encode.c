@@ -135,7 +135,7 @@ bool ti_npu_weights_are_sparse(const int16_t *w, int32_t o, int32_t kh, int32_t 
 
 void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out)
 {
-    *out = (tc_npu_weight_census){0};
+    *out = (tc_npu_weight_census){.n = n};
     for (size_t k = 0; k < n; k++)
         out->times[w[k] + MOST]++;
 }
