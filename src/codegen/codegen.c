@@ -65,7 +65,7 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
                                   ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base);
-    if (hw->unpadded)
+    if (hw->ways.unpadded)
         ti_hw_formats(hw);
     hw->rows = rows;
     hw->ordered = ordered;
@@ -151,9 +151,7 @@ static void check_registers(tc_hw *hw, tc_codegen_result *out)
     }
 }
 
-static bool is_late(const tc_hw_op *op) { return op->late; }
-static bool is_grown(const tc_hw_op *op) { return op->late && op->more; }
-static bool is_cut(const tc_hw_op *op) { return op->staged && op->cut_of; }
+/* ---- the best once more, in other ways ---- */
 
 static bool has_any(const tc_hw *hw, bool (*is)(const tc_hw_op *))
 {
@@ -163,73 +161,74 @@ static bool has_any(const tc_hw *hw, bool (*is)(const tc_hw_op *))
     return false;
 }
 
-/* Copies are chosen by the sum of operations, and priced as a whole: what late ones and slices that
- * grow gain in the sum, other slices, or more copies where weights have a memory of their own, must be
- * there in the whole, too. */
-enum { OTHER_COPIES = 4 };
-static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
+static bool is_cut(const tc_hw_op *op) { return op->staged && op->cut_of; }
+static bool is_grown(const tc_hw_op *op) { return op->staged && op->more; }
+static bool is_late(const tc_hw_op *op) { return op->late; }
+
+static bool has_room_apart(const tc_hw *hw) { return ti_hw_fast_region(hw) == 2; }
+static bool has_cut(const tc_hw *hw) { return has_any(hw, is_cut); }
+static bool has_grown(const tc_hw *hw) { return has_any(hw, is_grown); }
+static bool has_late(const tc_hw *hw) { return has_any(hw, is_late); }
+static bool is_for_speed(const tc_hw *hw) { return !hw->options->size; }
+static bool has_padded(const tc_hw *hw) { return is_for_speed(hw) && ti_hw_has_padded(hw); }
+
+/* Copies are chosen by the sum of operations, and priced as a whole: no slower, in no more of a memory
+ * that values have too. */
+static bool is_no_worse(const attempt *a, const attempt *b)
 {
-    bool apart = ti_hw_fast_region(base) == 2;
-    static const struct {
-        bool (*of)(const tc_hw_op *); /* the best has such operations; NULL: any */
-        bool ahead_only, even, by_block, many;
-    } way[OTHER_COPIES] = {{.of = is_late, .ahead_only = true},
-                           {.of = is_grown, .even = true},
-                           {.of = is_cut, .by_block = true},
-                           {.many = true}};
-    for (int i = 0; i < OTHER_COPIES; i++) {
-        if (way[i].of ? !has_any(&best->hw, way[i].of) : !apart)
+    return a->cycles <= b->cycles && (has_room_apart(&a->hw) || a->sram <= b->sram);
+}
+
+/* Blocks are chosen one by one, weights where they lie at first: in the whole blocks that read more
+ * again, which takes energy, must gain more than a tie, in no more memory. */
+static bool gains_more(const attempt *a, const attempt *b)
+{
+    return a->cycles * about_as_quick <= b->cycles && a->sram <= b->sram && a->memory <= b->memory;
+}
+
+/* Formats are chosen by what can be: an attempt like others. */
+static bool is_like_others(const attempt *a, const attempt *b)
+{
+    return is_better(a->hw.options, a, b, fmin(a->cycles, b->cycles));
+}
+
+/* One after the other, each added to those that were taken. */
+static const struct other_way {
+    size_t at;                      /* of tc_hw_ways */
+    bool (*may)(const tc_hw *best); /* it would make a difference */
+    bool (*taken)(const attempt *a, const attempt *best);
+} other_ways[] = {
+    {offsetof(tc_hw_ways, many_copies), has_room_apart, is_no_worse},
+    {offsetof(tc_hw_ways, whole), has_cut, is_no_worse},
+    {offsetof(tc_hw_ways, by_block), has_cut, is_no_worse},
+    {offsetof(tc_hw_ways, even), has_grown, is_no_worse},
+    {offsetof(tc_hw_ways, ahead_only), has_late, is_no_worse},
+    {offsetof(tc_hw_ways, again), is_for_speed, gains_more},
+    {offsetof(tc_hw_ways, unpadded), has_padded, is_like_others},
+};
+
+static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
+{
+    for (size_t i = 0; i < TC_COUNT(other_ways); i++) {
+        if (!other_ways[i].may(&best->hw))
             continue;
         tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
-        other->ahead_only = way[i].ahead_only;
-        other->even = way[i].even;
-        other->by_block = way[i].by_block;
-        other->many_copies = way[i].many;
+        other->ways = best->hw.ways;
+        *(bool *)((char *)&other->ways + other_ways[i].at) = true;
         bool made =
             try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) && !out[i].hw.refused;
         give_back(base, other);
-        if (made && out[i].cycles <= best->cycles && (apart || out[i].sram <= best->sram))
+        if (made && other_ways[i].taken(&out[i], best))
             best = &out[i];
     }
-    return best;
-}
-
-/* The best attempt once more, as `other` says; false: it could not be made. */
-static bool try_again(tc_hw *base, const tc_hw *other, const attempt *best, attempt *out)
-{
-    tc_hw *hw = tc_new(base->arena, tc_hw);
-    *hw = *base;
-    hw->ahead_only = best->hw.ahead_only;
-    hw->even = best->hw.even;
-    hw->by_block = best->hw.by_block;
-    hw->many_copies = best->hw.many_copies;
-    hw->again = best->hw.again || other->again;
-    hw->unpadded = best->hw.unpadded || other->unpadded;
-    bool made = try_turns(hw, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
-    give_back(base, hw);
-    return made;
-}
-
-/* Blocks are chosen one by one, weights where they lie at first, and formats by what can be.  In the
- * whole blocks that read more again, which takes energy, must gain more than a tie, in no more memory;
- * values without bricks that would not be full are an attempt like others. */
-static attempt *try_others(tc_hw *base, attempt *best, attempt *out)
-{
-    if (try_again(base, &(tc_hw){.again = true}, best, &out[0]) &&
-        out[0].cycles * about_as_quick <= best->cycles && out[0].sram <= best->sram &&
-        out[0].memory <= best->memory)
-        best = &out[0];
-    if (ti_hw_has_padded(base) && try_again(base, &(tc_hw){.unpadded = true}, best, &out[1]) &&
-        is_better(base->options, &out[1], best, fmin(out[1].cycles, best->cycles)))
-        best = &out[1];
     return best;
 }
 
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1 + OTHER_COPIES + 2), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1 + TC_COUNT(other_ways)), *best = made;
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -256,8 +255,7 @@ static attempt *best_attempt(tc_hw *hw)
         best = other;
     else
         ti_arena_rewind(hw->arena, mark);
-    best = try_other_copies(hw, best, &made[n + 1]);
-    return hw->options->size ? best : try_others(hw, best, &made[n + 1 + OTHER_COPIES]);
+    return try_other_ways(hw, best, &made[n + 1]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

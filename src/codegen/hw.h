@@ -105,6 +105,17 @@ typedef struct tc_hw_list {
     int64_t constants, scratch, fast; /* bytes of regions 0, 1 and 2 */
 } tc_hw_list;
 
+/* In what an attempt differs from the first one. */
+typedef struct tc_hw_ways {
+    bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
+    bool whole;       /* those that are copied are not sliced; */
+    bool by_block;    /* or their slices are whole blocks; */
+    bool even;        /* or do not grow */
+    bool ahead_only;  /* no weights are copied late */
+    bool again;       /* blocks may read more again, where that is quicker */
+    bool unpadded;    /* values are stored in bricks only where these are full */
+} tc_hw_ways;
+
 /* What is packed and the blocks that were found stay for all attempts at a program, in the context's
  * arena; the rest is in ctx->scratch, and goes with the attempt. */
 typedef struct tc_hw {
@@ -113,12 +124,7 @@ typedef struct tc_hw {
     tc_arena *kept;  /* of what stays for all attempts: &ctx->arena */
     bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
     bool ordered;    /* in another order than the region's */
-    bool ahead_only; /* no weights are copied late */
-    bool even;       /* nor in slices that grow */
-    bool by_block;   /* slices are whole blocks */
-    bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
-    bool again;      /* blocks may read more again, where that is quicker */
-    bool unpadded;   /* values are stored in bricks only where these are full */
+    tc_hw_ways ways;
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;

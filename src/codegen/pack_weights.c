@@ -231,7 +231,7 @@ static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const doub
                                   (tc_npu_order){p->depth, p->unit, p->part_kernel}))
             return;
     }
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->again);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->ways.again);
 }
 
 /* A chain, or one operation: one block for all of it. */
