@@ -19,9 +19,28 @@ static tc_val part(tc_build *m, tc_val x, int i, int64_t width)
     return ti_b_slice(m, x, 1, i * width, (i + 1) * width, 1);
 }
 
-/* from_x, from_h: [batch, gates * hidden]; h and c are moved on. */
-static void step(tc_build *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hidden, tc_val *h,
-                 tc_val *c)
+/* r, z = sigmoid(a + b);  n: the rest of a, and r b;  h = (1 - z) n + z h */
+static void gru_step(tc_build *m, tc_val from_x, tc_val from_h, int64_t hidden, const weights *early,
+                     tc_val *h)
+{
+    tc_val rh = part(m, from_h, 0, hidden), rx = part(m, from_x, 0, hidden);
+    tc_val r = ti_b_sigmoid(m, ti_b_add(m, rx, rh));
+    tc_val zh = part(m, from_h, 1, hidden), zx = part(m, from_x, 1, hidden);
+    tc_val z = ti_b_sigmoid(m, ti_b_add(m, zx, zh)), n;
+    if (early) { /* W_hh (r h) in place of r (W_hh h) */
+        tc_val w = ti_b_slice(m, early->w_hh, 0, 2 * hidden, 3 * hidden, 1),
+               b = early->b_hh ? ti_b_slice(m, early->b_hh, 0, 2 * hidden, 3 * hidden, 1) : TC_NONE;
+        n = ti_b_linear(m, ti_b_mul(m, r, *h), w, b);
+    } else
+        n = ti_b_mul(m, r, part(m, from_h, 2, hidden));
+    n = ti_b_tanh(m, ti_b_add(m, part(m, from_x, 2, hidden), n));
+    *h = ti_b_add(m, n, ti_b_mul(m, z, ti_b_sub(m, *h, n)));
+}
+
+/* from_x, from_h: [batch, gates * hidden]; h and c are moved on.  early: the weights of a gru that resets
+ * h before its product; or NULL. */
+static void step(tc_build *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hidden, const weights *early,
+                 tc_val *h, tc_val *c)
 {
     if (op == TC_OP_rnn_tanh || op == TC_OP_rnn_relu) {
         tc_val sum = ti_b_add(m, from_x, from_h);
@@ -35,20 +54,13 @@ static void step(tc_build *m, tc_op op, tc_val from_x, tc_val from_h, int64_t hi
         tc_val next = ti_b_mul(m, i, g), kept = ti_b_mul(m, f, *c);
         *c = ti_b_add(m, kept, next);
         *h = ti_b_mul(m, o, ti_b_tanh(m, *c));
-    } else {
-        tc_val rh = part(m, from_h, 0, hidden), rx = part(m, from_x, 0, hidden);
-        tc_val r = ti_b_sigmoid(m, ti_b_add(m, rx, rh));
-        tc_val zh = part(m, from_h, 1, hidden), zx = part(m, from_x, 1, hidden);
-        tc_val z = ti_b_sigmoid(m, ti_b_add(m, zx, zh));
-        tc_val n = ti_b_mul(m, r, part(m, from_h, 2, hidden));
-        n = ti_b_tanh(m, ti_b_add(m, part(m, from_x, 2, hidden), n));
-        *h = ti_b_add(m, n, ti_b_mul(m, z, ti_b_sub(m, *h, n))); /* (1 - z) n + z h */
-    }
+    } else
+        gru_step(m, from_x, from_h, hidden, early, h);
 }
 
 /* x: [steps, batch, in] to [steps, batch, h]. */
-static tc_val direction(tc_build *m, tc_op op, tc_val x, const weights *w, bool backward, tc_val *h,
-                        tc_val *c)
+static tc_val direction(tc_build *m, tc_op op, tc_val x, const weights *w, bool backward, bool early,
+                        tc_val *h, tc_val *c)
 {
     TC_STOP_WITH(m, TC_NONE);
     const tc_type *t = ti_b_type(m, x);
@@ -59,7 +71,7 @@ static tc_val direction(tc_build *m, tc_op op, tc_val x, const weights *w, bool 
     for (int64_t i = 0; i < steps && m->status == TC_OK; i++) {
         int64_t at = backward ? steps - 1 - i : i;
         tc_val now = ti_b_select(m, all, 0, at);
-        step(m, op, now, ti_b_linear(m, *h, w->w_hh, w->b_hh), hidden, h, c);
+        step(m, op, now, ti_b_linear(m, *h, w->w_hh, w->b_hh), hidden, early ? w : NULL, h, c);
         *h = w->w_hr ? ti_b_linear(m, *h, w->w_hr, TC_NONE) : *h;
         row[at] = ti_b_reshape(m, *h, 3, (int64_t[]){1, batch, given});
     }
@@ -91,7 +103,7 @@ static bool layers(tc_build *m, tc_op op)
         h[cell] = ti_b_select(m, ti_b_in(m, 1), 0, cell);
         c[cell] = states == 2 ? ti_b_select(m, ti_b_in(m, 2), 0, cell) : TC_NONE;
         way[cell % directions] =
-            direction(m, op, x, &w, cell % directions == 1, &h[cell], &c[cell]);
+            direction(m, op, x, &w, cell % directions == 1, a->reset_first, &h[cell], &c[cell]);
         if (cell % directions == directions - 1)
             x = ti_b_cat(m, 2, way, (int)directions);
     }
@@ -120,7 +132,7 @@ static bool cell(tc_build *m, tc_op op)
     int64_t hidden = ti_b_type(m, w.w_hh)->dim[1];
     tc_val from_h = ti_b_linear(m, h, w.w_hh, w.b_hh);
     tc_val from_x = ti_b_linear(m, rows(m, 0), w.w_ih, w.b_ih);
-    step(m, op, from_x, from_h, hidden, &h, &c);
+    step(m, op, from_x, from_h, hidden, NULL, &h, &c);
     ti_cpu_give(m, 0, h);
     if (states == 2)
         ti_cpu_give(m, 1, c);

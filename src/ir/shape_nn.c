@@ -124,6 +124,8 @@ static tc_status recurrent(tc_infer *c, int states, int64_t gates)
     if (a->layers < 1 || a->layers > 1024)
         return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' of %" PRId64 " layers", c->op,
                         a->layers);
+    if (a->reset_first && !ti_text_eq(c->op, "gru"))
+        return ti_error(c->ctx, c->loc, TC_E_ARGUMENT, "'%s' has no reset gate", c->op);
     tc_rnn_operands o = ti_rnn_operands_of(a, c->n_in, states);
     int expected = o.first + o.per_cell * (int)o.cells;
     if (c->n_in != expected)

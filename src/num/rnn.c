@@ -9,9 +9,9 @@
 #include "math.h"
 #include "work.h"
 
-typedef enum kind { LSTM, GRU, TANH, RELU } kind;
+typedef enum kind { LSTM, GRU, EARLY, TANH, RELU } kind; /* EARLY: a gru that resets h before its product */
 
-static const int64_t gates_of[] = {[LSTM] = 4, [GRU] = 3, [TANH] = 1, [RELU] = 1};
+static const int64_t gates_of[] = {[LSTM] = 4, [GRU] = 3, [EARLY] = 3, [TANH] = 1, [RELU] = 1};
 
 /* One layer in one direction. */
 typedef struct layer {
@@ -53,7 +53,11 @@ static void run_cell(tc_call *call, kind k)
 }
 
 void ti_num_lstm(tc_call *call) { run_layers(call, LSTM); }
-void ti_num_gru(tc_call *call) { run_layers(call, GRU); }
+void ti_num_gru(tc_call *call)
+{
+    const tc_attr_rnn *a = call->attr;
+    run_layers(call, a->reset_first ? EARLY : GRU);
+}
 void ti_num_rnn_tanh(tc_call *call) { run_layers(call, TANH); }
 void ti_num_rnn_relu(tc_call *call) { run_layers(call, RELU); }
 void ti_num_lstm_cell(tc_call *call) { run_cell(call, LSTM); }

@@ -9,7 +9,8 @@ typedef struct NAME(weights) {
 
 /* From the two products of one sample, a = W_ih x + b_ih and b = W_hh h + b_hh, the next state.
  * lstm:  i, f, g, o = a + b;  c = sigmoid(f) c + sigmoid(i) tanh(g);  h = sigmoid(o) tanh(c)
- * gru:   r, z = sigmoid(a + b);  m = tanh(a + r b);  h = (1 - z) m + z h */
+ * gru:   r, z = sigmoid(a + b);  m = tanh(a + r b), or b = W_hh (r h) + b_hh and m = tanh(a + b);
+ *        h = (1 - z) m + z h */
 static void NAME(step)(kind k, int64_t n, const T *a, const T *b, T *h, T *c)
 {
     for (int64_t i = 0; k == LSTM && i < n; i++) {
@@ -19,8 +20,8 @@ static void NAME(step)(kind k, int64_t n, const T *a, const T *b, T *h, T *c)
         c[i] = forget * c[i] + in * next;
         h[i] = out * HYPERBOLIC(c[i]);
     }
-    for (int64_t i = 0; k == GRU && i < n; i++) {
-        T reset = SIGMOID(a[i] + b[i]), keep = SIGMOID(a[n + i] + b[n + i]);
+    for (int64_t i = 0; (k == GRU || k == EARLY) && i < n; i++) {
+        T reset = k == GRU ? SIGMOID(a[i] + b[i]) : 1, keep = SIGMOID(a[n + i] + b[n + i]);
         T next = HYPERBOLIC(a[2 * n + i] + reset * b[2 * n + i]);
         h[i] = next + keep * (h[i] - next);
     }
@@ -40,6 +41,23 @@ static void NAME(affine)(tc_arena *scratch, int64_t rows, int64_t in, int64_t ou
     NAME(ti_gemm)(scratch, rows, out, in, x, in, 1, w, 1, in, y, out);
 }
 
+/* A gru that resets first: the third part of W_hh (r h) + b_hh, in the place of that of h. */
+static void NAME(again)(tc_arena *scratch, const layer *l, const NAME(weights) * w, const T *h,
+                        const T *from_x, T *from_h)
+{
+    tc_mark mark = ti_arena_mark(scratch);
+    int64_t n = l->hidden, all = l->batch * n;
+    T *left = ti_arena_raw(scratch, (size_t)all * sizeof(T)), *y = ti_arena_raw(scratch, (size_t)all * sizeof(T));
+    for (int64_t k = 0; k < all; k++) {
+        int64_t at = k / n * 3 * n + k % n;
+        left[k] = SIGMOID(from_x[at] + from_h[at]) * h[k];
+    }
+    NAME(affine)(scratch, l->batch, n, n, left, w->w_hh + 2 * n * n, w->b_hh ? w->b_hh + 2 * n : NULL, y);
+    for (int64_t k = 0; k < all; k++)
+        from_h[k / n * 3 * n + 2 * n + k % n] = y[k];
+    ti_arena_rewind(scratch, mark);
+}
+
 /* x: [steps, batch, in]   h: [batch, given], c: [batch, hidden], from the first state to the last
  * y: a row per step and sample.  With a projection h = w_hr (sigmoid(o) tanh(c)). */
 static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const NAME(weights) * w,
@@ -55,6 +73,8 @@ static void NAME(direction)(tc_arena *scratch, const layer *l, const T *x, const
     for (int64_t i = 0; i < l->steps; i++) {
         int64_t t = l->backward ? l->steps - 1 - i : i;
         NAME(affine)(scratch, l->batch, l->given, wide, h, w->w_hh, w->b_hh, from_h);
+        if (l->kind == EARLY)
+            NAME(again)(scratch, l, w, h, from_x + t * l->batch * wide, from_h);
         for (int64_t n = 0; n < l->batch; n++) {
             T *hn = shown + n * l->hidden, *cn = c ? c + n * l->hidden : NULL;
             NAME(step)

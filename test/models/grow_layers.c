@@ -358,7 +358,7 @@ static void recurrent(garden *d)
         in[at++] = constant(d, TC_f32, 1, w, -0.5, 0.5);
         in[at++] = constant(d, TC_f32, 1, w, -0.5, 0.5);
     }
-    tc_attr_rnn a = {1, both, first, true};
+    tc_attr_rnn a = {1, both, first, true, kind[k].op == TC_OP_gru && n % 2};
     put_many(d, cell ? kind[k].cell : kind[k].op, cell ? NULL : &a, sizeof a, at, in,
              cell ? states : states + 1, out);
     keep(d, out[0]);

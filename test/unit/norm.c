@@ -136,7 +136,7 @@ static void test_layers(tc_ctx *ctx, tc_op layer, tc_op cell, int64_t gates, boo
         w[2] = noise(ctx, TC_f32, DIMS(gates * HIDDEN), 12);
         w[3] = noise(ctx, TC_f32, DIMS(gates * HIDDEN), 13);
     }
-    tc_attr_rnn a = {1, true, batch_first, true};
+    tc_attr_rnn a = {1, true, batch_first, true, false};
     CHECK(run_op(ctx, layer, &a, in, 9 + states, out, 1 + states) == TC_OK);
     for (int d = 0; d < 2; d++) {
         tc_tensor now[7], next[2], x = {ti_type_make(ctx, TC_f32, DIMS(BATCH, IN)), NULL};
@@ -195,7 +195,7 @@ static void test_projection(tc_ctx *ctx, bool bias)
     int n = 5;
     for (int i = 0; bias && i < 2; i++)
         in[n++] = noise(ctx, TC_f32, DIMS(GATES), 6 + (uint32_t)i);
-    tc_attr_rnn a = {1, false, false, bias};
+    tc_attr_rnn a = {1, false, false, bias, false};
     CHECK(run_op(ctx, TC_OP_lstm, &a, in, n, plain, 3) == TC_OK);
     in[1] = short_h;
     in[4] = short_w;

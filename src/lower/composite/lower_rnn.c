@@ -20,7 +20,7 @@ typedef struct cell {
     tc_rnn_kind kind;
     tc_rnn_weights *of; /* the node's */
     int weight;         /* the operand w_ih */
-    bool bias;
+    bool bias, early;      /* early: a gru that resets h before its product */
     int project;           /* from w_ih to w_hr; 0: h is not projected */
     int64_t hidden, given; /* given: extent of h */
     double h_unit, c_unit, start_unit; /* start: of the h that is given */
@@ -46,21 +46,30 @@ static state lstm_step(tc_build *lw, const cell *l, tc_rnn_num sum, state s)
     tc_rnn_num shown = ti_rnn_tanh(lw, s.c, TC_GATE_FAR);
     s.h = ti_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
     if (l->project)
-        s.h = ti_rnn_affine(lw, l->of, s.h, l->weight + l->project, -1, l->h_unit);
+        s.h = ti_rnn_affine(lw, l->of, (tc_rnn_term){.x = s.h, .weight = l->weight + l->project, .bias = -1},
+                            l->h_unit);
     return s;
 }
 
-/* r, z = sigmoid(a + b);  m = tanh(a + r b);  h = m + z (h - m).  sum: a + b. */
-static state gru_step(tc_build *lw, const cell *l, tc_rnn_num sum, const tc_rnn_num part[2],
-                      state s)
+/* r, z = sigmoid(a + b);  m = tanh(a + r b), or tanh of a + b with W_hh (r h) in b;  h = m + z (h - m). */
+static state gru_step(tc_build *lw, const cell *l, tc_rnn_term of_x, tc_rnn_term of_h, state s)
 {
     int64_t n = l->hidden;
+    tc_rnn_num part[2], sum, to_next;
+    of_x.rows = of_h.rows = l->early ? 2 * n : 0;
+    sum = ti_rnn_affine2(lw, l->of, of_x, of_h, gate_unit, l->early ? NULL : part);
     tc_rnn_num reset = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 0, n));
     tc_rnn_num keep = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
-    tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, part[1], 2 * n, n), part[1].unit);
-    tc_rnn_num next =
-        ti_rnn_tanh(lw, ti_rnn_plus(lw, ti_rnn_part(lw, part[0], 2 * n, n), past, gate_unit),
-                    TC_GATE_FAR);
+    if (l->early) {
+        of_x.first = of_h.first = 2 * n;
+        of_x.rows = of_h.rows = n;
+        of_h.x = ti_rnn_times(lw, reset, s.h, l->h_unit);
+        to_next = ti_rnn_affine2(lw, l->of, of_x, of_h, gate_unit, NULL);
+    } else {
+        tc_rnn_num past = ti_rnn_times(lw, reset, ti_rnn_part(lw, part[1], 2 * n, n), part[1].unit);
+        to_next = ti_rnn_plus(lw, ti_rnn_part(lw, part[0], 2 * n, n), past, gate_unit);
+    }
+    tc_rnn_num next = ti_rnn_tanh(lw, to_next, TC_GATE_FAR);
     tc_rnn_num apart = ti_rnn_minus(lw, s.h, next, 2 * l->h_unit);
     s.h = ti_rnn_plus(lw, next, ti_rnn_times(lw, keep, apart, 2 * l->h_unit), l->h_unit);
     return s;
@@ -68,23 +77,18 @@ static state gru_step(tc_build *lw, const cell *l, tc_rnn_num sum, const tc_rnn_
 
 static state step(tc_build *lw, const cell *l, tc_rnn_num x, state s)
 {
-    tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1},
-                of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1};
+    tc_rnn_term of_x = {x, l->weight, l->bias ? l->weight + 2 : -1, 0, 0},
+                of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, 0, 0};
+    if (l->kind == TC_RNN_GRU)
+        return gru_step(lw, l, of_x, of_h, s);
     double unit = l->kind == TC_RNN_RELU   ? l->h_unit
                   : l->kind == TC_RNN_TANH ? l->far * 0x1p-15
                                            : gate_unit;
-    tc_rnn_num part[2];
-    tc_rnn_num sum =
-        ti_rnn_affine2(lw, l->of, of_x, of_h, unit, l->kind == TC_RNN_GRU ? part : NULL);
-    switch (l->kind) {
-    case TC_RNN_LSTM:
+    tc_rnn_num sum = ti_rnn_affine2(lw, l->of, of_x, of_h, unit, NULL);
+    if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, l, sum, s);
-    case TC_RNN_GRU:
-        return gru_step(lw, l, sum, part, s);
-    default:
-        s.h = l->kind == TC_RNN_RELU ? ti_rnn_relu(lw, sum) : ti_rnn_tanh(lw, sum, l->far);
-        return s;
-    }
+    s.h = l->kind == TC_RNN_RELU ? ti_rnn_relu(lw, sum) : ti_rnn_tanh(lw, sum, l->far);
+    return s;
 }
 
 /* ---- states ---- */
@@ -295,6 +299,7 @@ void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
                          .per_cell = o.per_cell,
                          .project = o.project,
                          .bias = a->has_bias,
+                         .early = a->reset_first,
                          .batch_first = a->batch_first,
                          .layers = a->layers,
                          .ways = ways,
@@ -310,6 +315,7 @@ void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
               .of = &of,
               .weight = o.first,
               .bias = a->has_bias,
+              .early = a->reset_first,
               .project = o.project,
               .hidden = hidden,
               .given = given};

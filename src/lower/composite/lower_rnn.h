@@ -16,7 +16,7 @@ typedef struct tc_rnn {
     tc_rnn_kind kind;
     int weight;            /* the operand w_ih of the first cell */
     int per_cell, project; /* project: from w_ih to w_hr; 0: h is not projected */
-    bool bias, batch_first, one_step;
+    bool bias, early, batch_first, one_step; /* early: a gru that resets h before its product */
     int64_t layers, ways, steps, batch, hidden, given; /* given: extent of h */
     bool read[3]; /* by result: it is used */
 } tc_rnn;

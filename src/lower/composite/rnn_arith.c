@@ -81,14 +81,16 @@ static tc_val conv(tc_build *lw, tc_val x, int64_t zero, tc_val w, tc_val bias, 
     return ti_b_op(lw, TC_OP_tosa_conv2d, ti_conv_1x1(lw, acc), in, 5);
 }
 
-static tc_rnn_num affine_real(tc_build *lw, const tc_node *node, tc_rnn_num x, int weight, int bias)
+static tc_rnn_num affine_real(tc_build *lw, const tc_node *node, tc_rnn_term a)
 {
-    const tc_type *t = ti_lower_type(lw, node, weight);
-    tc_val w = ti_b_tosa_cast(lw, ti_lower_in(lw, node, weight), TC_f32);
+    const tc_type *t = ti_lower_type(lw, node, a.weight);
+    tc_val w = ti_b_tosa_cast(lw, ti_lower_in(lw, node, a.weight), TC_f32);
     w = ti_b_tosa_reshape(lw, w, 4, (int64_t[]){t->dim[0], 1, 1, t->dim[1]});
-    tc_val b = bias >= 0 ? ti_lower_in(lw, node, bias) : TC_NONE;
+    tc_val b = a.bias >= 0 ? ti_lower_in(lw, node, a.bias) : TC_NONE;
     b = b ? ti_b_tosa_cast(lw, b, TC_f32) : ti_b_single(lw, TC_f32, 1, 0);
-    return (tc_rnn_num){conv(lw, x.val, 0, w, b, TC_f32), 1, 0};
+    w = a.rows ? ti_b_tosa_slice_axis(lw, w, 0, a.first, a.rows) : w;
+    b = a.rows && a.bias >= 0 ? ti_b_tosa_slice_axis(lw, b, 0, a.first, a.rows) : b;
+    return (tc_rnn_num){conv(lw, a.x.val, 0, w, b, TC_f32), 1, 0};
 }
 
 /* Weights by output row: scale * (256 * high + low), or scale * high where they are i8 already. */
@@ -103,13 +105,13 @@ typedef struct weights {
                          * as the largest sum allows */
 } weights;
 
-/* x_unit: of what the bias is added to; it has to fit i32. */
-static weights weights_of(tc_build *lw, const tc_type *t, const double *w, const double *bias,
-                          double x_unit)
+/* Of so many rows from `first` on; x_unit: of what the bias is added to, which has to fit i32. */
+static weights weights_of(tc_build *lw, const tc_type *t, int64_t first, int64_t rows, const double *w,
+                          const double *bias, double x_unit)
 {
-    int64_t in = t->dim[1], n = t->dim[0] * in;
-    weights r = {.out = t->dim[0],
-                 .scale = tc_new_n(&lw->ctx->arena, double, (size_t)t->dim[0]),
+    int64_t in = t->dim[1], n = rows * in;
+    weights r = {.out = rows,
+                 .scale = tc_new_n(&lw->ctx->arena, double, (size_t)rows),
                  .bias = bias};
     double *high = tc_new_n(&lw->ctx->scratch, double, (size_t)n),
            *low = tc_new_n(&lw->ctx->scratch, double, (size_t)n);
@@ -118,7 +120,7 @@ static weights weights_of(tc_build *lw, const tc_type *t, const double *w, const
         double most = fmax(1e-6, bias ? fabs(bias[o]) * 32512 / (x_unit * 0x1p30) : 0);
         for (int64_t i = 0; i < in; i++)
             most = fmax(most, fabs(w[o * in + i]));
-        r.scale[o] = bytes ? t->quant->scale[t->quant->axis >= 0 ? o : 0] : most / 32512;
+        r.scale[o] = bytes ? t->quant->scale[t->quant->axis >= 0 ? first + o : 0] : most / 32512;
         for (int64_t i = o * in; i < (o + 1) * in; i++) {
             double v = rint(w[i] / r.scale[o]);
             high[i] = bytes ? v : floor(v / 256 + 0.5);
@@ -187,15 +189,15 @@ static tc_val affine_bytes(tc_build *lw, tc_rnn_num x, const weights *w, bool bi
 }
 
 /* The largest absolute value of x w^T + b. */
-static double most_of(tc_build *lw, tc_rnn_num x, const tc_type *t, const double *w,
+static double most_of(tc_build *lw, tc_rnn_num x, int64_t rows, int64_t in, const double *w,
                       const double *bias)
 {
     bool byte = ti_b_dtype(lw, x.val) == TC_i8;
     double reach = x.unit * (byte ? 128 + fabs((double)x.zero) : 32768), most = 0;
-    for (int64_t o = 0; o < t->dim[0]; o++) {
+    for (int64_t o = 0; o < rows; o++) {
         double sum = bias ? fabs(bias[o]) : 0;
-        for (int64_t i = 0; i < t->dim[1]; i++)
-            sum += reach * fabs(w[o * t->dim[1] + i]);
+        for (int64_t i = 0; i < in; i++)
+            sum += reach * fabs(w[o * in + i]);
         most = fmax(most, sum);
     }
     return most;
@@ -214,6 +216,7 @@ static bool is_made_for(const tc_rnn_made *m, tc_rnn_term term, tc_dtype dtype, 
                         double limit)
 {
     return m->term.weight == term.weight && m->term.bias == term.bias && m->dtype == dtype &&
+           m->term.first == term.first && m->term.rows == term.rows &&
            m->term.x.unit == term.x.unit && m->term.x.zero == term.x.zero && m->unit == unit &&
            m->limit == limit;
 }
@@ -229,8 +232,11 @@ static weights make_weights(tc_build *lw, const tc_node *node, tc_rnn_term term,
     if (!real || lw->status != TC_OK)
         return none;
     bool byte = ti_b_dtype(lw, term.x.val) == TC_i8;
-    weights w = weights_of(lw, t, real, b, byte ? term.x.unit : 256 * term.x.unit);
-    w.most = fmin(most_of(lw, term.x, t, real, b), 2 * limit);
+    int64_t rows = term.rows ? term.rows : t->dim[0];
+    real += term.first * t->dim[1];
+    b = b ? b + term.first : NULL;
+    weights w = weights_of(lw, t, term.first, rows, real, b, byte ? term.x.unit : 256 * term.x.unit);
+    w.most = fmin(most_of(lw, term.x, rows, t->dim[1], real, b), 2 * limit);
     w.limit = limit;
     w.unit = fmax(unit / 256, w.most / 0x1p28);
     ti_arena_rewind(&lw->ctx->scratch, mark);
@@ -266,13 +272,12 @@ static tc_rnn_num affine_wide(tc_build *lw, const weights *w, tc_rnn_num x)
     return (tc_rnn_num){ti_b_tosa_add(lw, of_high, of_low), w->unit, 0};
 }
 
-tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_num x, int weight, int bias,
-                         double unit)
+tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, double unit)
 {
-    if (!integer(lw, x))
-        return x.val ? affine_real(lw, of->node, x, weight, bias) : none();
-    const weights *w = weights_for(lw, of, (tc_rnn_term){x, weight, bias}, unit, INFINITY);
-    return w ? ti_rnn_as(lw, affine_wide(lw, w, x), unit) : none();
+    if (!integer(lw, a.x))
+        return a.x.val ? affine_real(lw, of->node, a) : none();
+    const weights *w = weights_for(lw, of, a, unit, INFINITY);
+    return w ? ti_rnn_as(lw, affine_wide(lw, w, a.x), unit) : none();
 }
 
 /* In other steps, as i32. */
@@ -308,8 +313,7 @@ tc_rnn_num ti_rnn_affine2(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, tc_rn
                           double unit, tc_rnn_num part[2])
 {
     if (!integer(lw, a.x) || !integer(lw, b.x)) {
-        tc_rnn_num of_a = ti_rnn_affine(lw, of, a.x, a.weight, a.bias, unit);
-        tc_rnn_num of_b = ti_rnn_affine(lw, of, b.x, b.weight, b.bias, unit);
+        tc_rnn_num of_a = ti_rnn_affine(lw, of, a, unit), of_b = ti_rnn_affine(lw, of, b, unit);
         if (part) {
             part[0] = of_a;
             part[1] = of_b;

@@ -36,14 +36,14 @@ typedef struct tc_rnn_weights {
     const tc_node *node;
     struct tc_rnn_made *made; /* newest first */
 } tc_rnn_weights;
-/* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
-tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_num x, int weight, int bias,
-                         double unit);
-/* An operand of a sum of products: x, its weights and its bias as above. */
+/* An operand of a sum of products: x, its weights and its bias. */
 typedef struct tc_rnn_term {
     tc_rnn_num x;
     int weight, bias;
+    int64_t first, rows; /* of the weights; rows 0: all */
 } tc_rnn_term;
+/* x w^T + b: w is operand `weight` of the node, [out, in], b operand `bias` or none (-1). */
+tc_rnn_num ti_rnn_affine(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, double unit);
 /* a.x w^T + a.b + b.x w^T + b.b, rounded and saturated to 16 bits at the end only: either may be
  * far beyond their sum.  part: both separately too, b in steps that hold its whole range, a in
  * steps that hold what matters next to b; or NULL. */

@@ -20,8 +20,8 @@ enum {
  * one made of w. */
 typedef struct product {
     int weight, bias; /* operands; bias: none (-1) */
-    bool gates;       /* the rows are those of gates */
-    int64_t out, in;
+    bool gates;       /* the rows are those of gates, from `first` on */
+    int64_t first, out, in;
     double unit;
     int bits;
     tc_val top, rest; /* i16, [1, in, out]: they count 2^power and 2^(power - 15) */
@@ -32,12 +32,12 @@ typedef struct product {
 typedef struct cell {
     tc_rnn_kind kind;
     int weight; /* the operand w_ih */
-    bool bias;
+    bool bias, early;             /* early: a gru that resets h before its product */
     int project;                  /* from w_ih to w_hr; 0: h is not projected */
     int64_t batch, hidden, given; /* given: extent of h */
     int h, c, g;
     double h_most;
-    product by_h, by_projection;
+    product by_h, by_reset, by_projection;
 } cell;
 
 typedef struct state {
@@ -113,19 +113,19 @@ static bool has_weights(tc_build *lw, const tc_node *node, const cell *l, produc
     const double *w = p->gates ? rows_of(lw, node, l, p->weight, p->in)
                                : ti_lower_known(lw, node, p->weight, p->out * p->in, 0);
     if (w)
-        make_halves(lw, p, w);
+        make_halves(lw, p, w + p->first * p->in);
     ti_arena_rewind(&lw->ctx->scratch, mark);
     return p->top;
 }
 
-static tc_val biased(tc_build *lw, const tc_node *node, const cell *l, tc_val x, int bias)
+static tc_val biased(tc_build *lw, const tc_node *node, const cell *l, tc_val x, const product *p)
 {
-    int64_t out = gates_of(l->kind) * l->hidden, dim[] = {1, 1, out};
+    int64_t dim[] = {1, 1, p->out};
     tc_mark mark = ti_arena_mark(&lw->ctx->scratch);
-    const double *b = bias >= 0 ? rows_of(lw, node, l, bias, 1) : NULL;
-    double *y = tc_new_n(&lw->ctx->scratch, double, (size_t)out);
-    for (int64_t i = 0; b && i < out; i++)
-        y[i] = ldexp(b[i], l->g);
+    const double *b = p->bias >= 0 ? rows_of(lw, node, l, p->bias, 1) : NULL;
+    double *y = tc_new_n(&lw->ctx->scratch, double, (size_t)p->out);
+    for (int64_t i = 0; b && i < p->out; i++)
+        y[i] = ldexp(b[p->first + i], l->g);
     tc_val sum = b ? ti_b_tosa_add(lw, x, ti_b_numbers(lw, TC_i32, 3, dim, y)) : x;
     ti_arena_rewind(&lw->ctx->scratch, mark);
     return sum;
@@ -143,7 +143,7 @@ static tc_val times_weights(tc_build *lw, const tc_node *node, const cell *l, pr
     if (low)
         y = ti_b_tosa_add(lw, y,
                           scaled(lw, ti_put_matrices(lw, low, 0, w->top, 0), w->power - 15));
-    return biased(lw, node, l, y, w->bias);
+    return biased(lw, node, l, y, w);
 }
 
 /* The same of x in i32. */
@@ -211,12 +211,13 @@ static state lstm_step(tc_build *lw, const tc_node *node, cell *l, tc_val sum, s
     return s;
 }
 
-static state gru_step(tc_build *lw, const cell *l, tc_val a, tc_val b, state s)
+static state gru_step(tc_build *lw, const tc_node *node, cell *l, tc_val a, tc_val b, state s)
 {
     tc_val from_h = gate(lw, l, b, 0, 2), from_x = gate(lw, l, a, 0, 2);
     tc_val g = share(lw, curve(lw, l, ti_b_tosa_add(lw, from_x, from_h)));
-    tc_val past = gate(lw, l, b, 2, 1);
+    tc_val past = l->early ? s.h : gate(lw, l, b, 2, 1);
     past = ti_b_tosa_mul_shift(lw, gate(lw, l, g, 0, 1), past, 29);
+    past = l->early ? from_wide(lw, node, l, &l->by_reset, past) : past;
     tc_val next =
         scaled(lw, curve(lw, l, ti_b_tosa_add(lw, gate(lw, l, a, 2, 1), past)), l->h - 29);
     tc_val apart = ti_b_tosa_sub(lw, s.h, next);
@@ -229,7 +230,7 @@ static state step(tc_build *lw, const tc_node *node, cell *l, tc_val a, state s)
 {
     tc_val b = from_wide(lw, node, l, &l->by_h, s.h);
     if (l->kind == TC_RNN_GRU)
-        return gru_step(lw, l, a, b, s);
+        return gru_step(lw, node, l, a, b, s);
     tc_val sum = ti_b_tosa_add(lw, a, b);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, node, l, sum, s);
@@ -378,6 +379,11 @@ static sequence one_way(tc_build *lw, const tc_node *node, const tc_rnn *r, cell
     if (l->kind == TC_RNN_LSTM)
         s.c = start_of(lw, node, l, 2, which, l->c);
     l->by_h = gates_product(l, l->weight + 1, l->given, ldexp(1, 15 - l->h));
+    if (l->early) {
+        l->by_reset = l->by_h;
+        l->by_h.out = l->by_reset.first = 2 * l->hidden;
+        l->by_reset.out = l->hidden;
+    }
     l->by_projection = projection(l);
     for (int64_t t = 0; t < r->steps && lw->status == TC_OK; t++) {
         int64_t at = backward ? r->steps - 1 - t : t;
@@ -424,6 +430,7 @@ void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *
     cell l = {.kind = r->kind,
               .weight = r->weight,
               .bias = r->bias,
+              .early = r->early,
               .project = r->project,
               .batch = r->batch,
               .hidden = r->hidden,

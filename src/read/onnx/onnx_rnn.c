@@ -2,8 +2,7 @@
 /* onnx_rnn.c -- builders of RNN, GRU and LSTM.
  *
  * The usual forms become our own operators, with gates in PyTorch's order; others (other
- * activations, a clip, peepholes, lengths, a GRU that resets before its product) are unrolled; so
- * is DynamicQuantizeLSTM, which quantizes its input and state before every product. */
+ * activations, a clip, peepholes, lengths) are unrolled; so is DynamicQuantizeLSTM, which quantizes its input and state before every product. */
 #include <math.h>
 
 #include "onnx.h"
@@ -63,7 +62,8 @@ static void as_operator(tc_build *m, const rnn *s, tc_val *y, tc_val *h, tc_val 
         }
     }
     tc_attr_rnn *a = ti_b_attr(m, rnn, .layers = 1, .bidirectional = s->dirs == 2,
-                               .batch_first = false, .has_bias = s->b != TC_NONE);
+                               .batch_first = false, .has_bias = s->b != TC_NONE,
+                               .reset_first = s->op == TC_OP_gru && !s->linear_before_reset);
     tc_node *node = ti_b_ops(m, s->op, a, in, n, lstm ? 3 : 2);
     if (!node)
         return;
@@ -334,7 +334,7 @@ void ti_onnx_build_rnn(tc_onnx_node *n)
         return;
     drop_full_lengths(n, &s);
     bool usual = usual_activations(n, &s) && !s.lengths && !s.peephole && !(s.clip > 0) &&
-                 !s.dynamic && (s.op != TC_OP_gru || s.linear_before_reset) && s.steps > 0;
+                 !s.dynamic && s.steps > 0;
     if (usual) {
         as_operator(m, &s, &y, &h, &c);
         y = ti_b_reshape(m, y, 4, (int64_t[]){s.steps, s.batch, s.dirs, s.hidden});
