@@ -32,12 +32,19 @@ static bool goes_on(const tc_graph *g, const tc_node *a, const tc_node *b, int s
     return same;
 }
 
+/* Both biases, or none. */
+static bool has_bias(const tc_node *node, int states, int which)
+{
+    return node->n_in > 3 + states + which && node->in[3 + states + which];
+}
+
 /* The steps from node k on. */
 static bool find(const tc_graph *g, size_t k, chain *c)
 {
     tc_node *first = g->node[k];
     *c = (chain){.states = first->op == TC_OP_lstm_cell ? 2 : 1};
-    if (!layer_of[first->op] || ti_type_of(g, first->in[0])->rank != 2 || ti_type_of(g, first->in[0])->quant)
+    if (!layer_of[first->op] || ti_type_of(g, first->in[0])->rank != 2 || ti_type_of(g, first->in[0])->quant ||
+        has_bias(first, c->states, 0) != has_bias(first, c->states, 1))
         return false;
     for (; k < g->n_node && c->n < MOST; k++)
         if (!c->n || goes_on(g, c->step[c->n - 1], g->node[k], c->states))
@@ -109,7 +116,7 @@ static tc_status put_layer(tc_build *b, const chain *c)
     in[n++] = sequence(b, c, &batch_first);
     for (int i = 0; i < c->states; i++)
         in[n++] = ti_b_reshape(b, first->in[1 + i], 3, (int64_t[]){1, h->dim[0], h->dim[1]});
-    bool bias = first->n_in > 3 + c->states && first->in[3 + c->states];
+    bool bias = has_bias(first, c->states, 0);
     for (int i = 1 + c->states; i < 3 + c->states + 2 * bias; i++)
         in[n++] = first->in[i];
     tc_node *layer = ti_b_ops(b, layer_of[first->op],
@@ -163,7 +170,7 @@ tc_status ti_tidy_merge_cells(tc_ctx *ctx, tc_module *module)
             if (g->node[k]->n_out && readers[g->node[k]->out[0]] && find(g, k, c))
                 TC_TRY(merge(ctx, g, c, &done));
             if (done) { /* from the front again: a layer's steps may be those of another's x */
-                k = 0;
+                k = SIZE_MAX;
                 readers = ti_graph_readers(ctx, g);
             }
         }
