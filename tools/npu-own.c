@@ -211,8 +211,9 @@ static bool is_wide_bricks(const tc_npu_map *m)
 
 /* Rows that are copied with a stride, of which the driver counts up to twice the bytes, operations that fill
  * accumulators alone, for which it takes the output's place from the operation before, inputs that are read
- * upscaled, which it takes to be of the upscaled size, and wide operands in bricks, whose bytes an element it
- * reads where an output has them. */
+ * upscaled, which it takes to be of the upscaled size, wide operands in bricks, whose bytes an element it
+ * reads where an output has them, and transposed outputs: it has each extent before the transposition go by the
+ * stride of another axis, which is the stride that the machine uses. */
 static bool counts_for_more(const tc_npu_program *p)
 {
     tc_npu_walk walk;
@@ -222,6 +223,7 @@ static bool counts_for_more(const tc_npu_program *p)
         if ((ti_npu_is_kernel(op.kind) &&
              (!op.acc_output || op.window.upscale != TC_UPSCALE_NONE || is_wide_bricks(&op.ifm) ||
               is_wide_bricks(&op.ifm2))) ||
+            op.transpose ||
             (op.kind == TC_NPU_KIND_DMA &&
              (op.dma.rows != 1 || op.dma.planes != 1 || op.dma.src_indexed || op.dma.dst_indexed)))
             return true;
