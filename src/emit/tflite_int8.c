@@ -691,6 +691,31 @@ static int64_t *ports(tc_tf8 *e, const tc_val *v, size_t n, bool made)
     return at;
 }
 
+/* Variables are read once, before anything is computed: whatever reads the copies reads what they held. */
+static const int64_t *put_reads(tc_tf8 *e)
+{
+    const tc_graph *g = e->w.g;
+    int64_t *variable = tc_new_n(&e->w.ctx->arena, int64_t, g->n_mutation + 1);
+    for (size_t i = 0; i < g->n_mutation; i++) {
+        tc_val v = g->mutation[i].before;
+        const tc_type *t = type_of(e, v);
+        variable[i] = ti_tfw_tensor(&e->w, v);
+        int64_t copy = ti_tf8_like(e, variable[i], t->rank, t->dim);
+        ti_tfw_copy(&e->w, variable[i], copy);
+        e->w.of[v] = copy + 1;
+    }
+    return variable;
+}
+
+static tc_status put_writes(tc_tf8 *e, const int64_t *variable)
+{
+    const tc_graph *g = e->w.g;
+    int64_t *after = tc_new_n(&e->w.ctx->arena, int64_t, g->n_mutation + 1);
+    for (size_t i = 0; i < g->n_mutation; i++)
+        after[i] = ti_tf8_plain(e, g->mutation[i].after);
+    return ti_tfw_writes(&e->w, variable, after);
+}
+
 tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc_tf8_lack *lack,
                                tc_bytes *out)
 {
@@ -702,18 +727,17 @@ tc_status ti_write_tflite_int8(tc_ctx *ctx, tc_module *typed, const char *by, tc
                 .last = tc_new_n(&ctx->arena, int64_t, g->n_val),
                 .readers = ti_graph_readers(ctx, g),
                 .lack = lack};
-    if (g->n_mutation)
-        return ti_unsupported(ctx, NULL, TC_E_UNSUPPORTED,
-                              "an int8 .tflite of a model with buffers: --emit c has them");
     ti_map_init(&e.w.numbers, &ctx->arena);
     e.w.model.description = by;
     e.w.model.graph = "main";
     e.w.model.in = ports(&e, g->in, g->n_in, false);
     e.w.model.n_in = g->n_in;
+    const int64_t *variable = put_reads(&e);
     for (size_t k = 0; k < g->n_node; k++)
         TC_TRY(put_node(&e, k));
     if (lack && lack->n)
         return TC_OK;
+    TC_TRY(put_writes(&e, variable));
     e.w.model.out = ports(&e, g->out, g->n_out, true);
     e.w.model.n_out = g->n_out;
     for (size_t i = 0; i < e.w.model.n_tensor; i++)
