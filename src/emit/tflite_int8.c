@@ -691,7 +691,8 @@ static int64_t *ports(tc_tf8 *e, const tc_val *v, size_t n, bool made)
     return at;
 }
 
-/* Variables are read once, before anything is computed: whatever reads the copies reads what they held. */
+/* Variables are read once, before anything is computed: whatever reads the copies reads what they
+ * held. */
 static const int64_t *put_reads(tc_tf8 *e)
 {
     const tc_graph *g = e->w.g;

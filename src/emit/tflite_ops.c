@@ -253,7 +253,8 @@ static tc_status put_node(tc_tfw *e, const tc_node *node)
 static tc_status put_writes(tc_tfw *e)
 {
     size_t n = e->g->n_mutation;
-    int64_t *variable = tc_new_n(&e->ctx->arena, int64_t, n + 1), *after = tc_new_n(&e->ctx->arena, int64_t, n + 1);
+    int64_t *variable = tc_new_n(&e->ctx->arena, int64_t, n + 1),
+            *after = tc_new_n(&e->ctx->arena, int64_t, n + 1);
     for (size_t i = 0; i < n; i++) {
         variable[i] = ti_tfw_tensor(e, e->g->mutation[i].before); /* also if it is unused here */
         after[i] = ti_tfw_tensor(e, e->g->mutation[i].after);
