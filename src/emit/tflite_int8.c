@@ -544,11 +544,11 @@ static const char *put_cat(tc_tf8 *e, const tc_node *node)
     const tc_type *y = type_of(e, node->out[0]);
     int64_t axis = ((const tc_attr_axis *)node->attr)->axis;
     bool last = y->rank == 4;
-    for (int i = 0; i < node->n_in; i++) {
-        if (!ti_tf8_is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
-            return "an operand is no int8";
+    const char *why = ti_tf8_other_codes(e, node, 0);
+    if (why)
+        return why;
+    for (int i = 0; i < node->n_in; i++)
         last = last && ti_tf8_is_last(e, node->in[i]);
-    }
     int64_t *in = tc_new_n(&e->w.ctx->arena, int64_t, (size_t)node->n_in);
     int64_t to = last ? ti_tf8_new_last(e, node->out[0]) : ti_tfw_tensor(&e->w, node->out[0]);
     for (int i = 0; i < node->n_in; i++)

@@ -36,6 +36,8 @@ static inline void ti_tf8_set(tc_tfw_op *op, int at, char kind, double v)
 /* Codes of one scale, of 8 bits or of 16 that are written with 8. */
 bool ti_tf8_is_code(const tc_type *t);
 double ti_tf8_clipped(double v, double step, double zero);
+/* Why operands, from `first` on, have not the result's kind of codes; or NULL. */
+const char *ti_tf8_other_codes(const tc_tf8 *e, const tc_node *node, int first);
 /* A tensor of 16-bit codes has 8, of a step that is so many times larger. */
 void ti_tf8_narrow(tc_tf8 *e, int64_t at);
 
