@@ -3,6 +3,8 @@
  * node has a kernel. */
 #include "cpu_select.h"
 
+#include <stdlib.h>
+
 #include "../ir/formula.h"
 #include "../num/quant.h"
 #include "cpu_forms.h"

@@ -3,6 +3,7 @@
  *
  * TFLM-specific expansions, tried before ExecuTorch's. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "../num/load.h"
 #include "tflm_forms.h"
