@@ -41,6 +41,17 @@ const char *ti_tf8_other_codes(const tc_tf8 *e, const tc_node *node, int first);
 /* A tensor of 16-bit codes has 8, of a step that is so many times larger. */
 void ti_tf8_narrow(tc_tf8 *e, int64_t at);
 
+/* ---- tflite_product.c ---- */
+
+/* conv, linear, add, sub and mul with an activation, TensorFlow Lite's number of it, into `out`; pools
+ * and means.  NULL, or why it has no form. */
+const char *ti_tf8_product(tc_tf8 *e, const tc_node *node, tc_val out, int activation);
+const char *ti_tf8_pool(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_global(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_mean(tc_tf8 *e, const tc_node *node);
+/* The [N,C,H,W] that x flattens, where the columns of weights that read x may read [H,W,C]; or none. */
+tc_val ti_tf8_flattened(const tc_tf8 *e, tc_val x);
+
 /* ---- tflite_function.c ---- */
 
 /* NULL, or why it has no form. */
