@@ -12,7 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+from tried import expect, run_main, tried
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -82,21 +83,16 @@ def emulate(elf, machine, *more):
     return done.returncode, numbers, text
 
 
-def expect(truth, words, text):
-    if not truth:
-        raise RuntimeError(f"{words}\n{text[-3000:]}")
-
-
 def right(tosac, work, name, machine):
     code, n, text = emulate(firmware(work, model(tosac, work, name, machine), 0), machine)
     jobs = 4 * MODELS[name][1]
-    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text[-3000:])
     told = [int(c) for c in re.findall(r"job \d+: \d+ operations, (\d+) cycles", text)]
-    expect(len(told) == jobs and all(abs(a - b) <= 1 for a, b in zip(n["cycles"], told)), "PMCCNTR is not what is expected", text)
-    expect(n["event"] == n["cycles"], "an event counter of cycles differs from PMCCNTR", text)
-    expect(n["overflows"] == [int(c > 1000) for c in n["cycles"]], "overflow interrupts", text)
-    expect(min(n["in the middle"]) > 0, "QREAD does not move", text)
-    print(f"{name:12} {machine:14} {n['the same bytes'][0]} of 4 the same, {jobs} jobs, cycles {n['cycles'][0]}, ticks {n['ticks of the last'][0]}", flush=True)
+    expect(len(told) == jobs and all(abs(a - b) <= 1 for a, b in zip(n["cycles"], told)), "PMCCNTR is not what is expected", text[-3000:])
+    expect(n["event"] == n["cycles"], "an event counter of cycles differs from PMCCNTR", text[-3000:])
+    expect(n["overflows"] == [int(c > 1000) for c in n["cycles"]], "overflow interrupts", text[-3000:])
+    expect(min(n["in the middle"]) > 0, "QREAD does not move", text[-3000:])
+    return f"{n['the same bytes'][0]} of 4 the same, {jobs} jobs, cycles {n['cycles'][0]}, ticks {n['ticks of the last'][0]}"
 
 
 HANDLER = 120  # cycles until the core has read the counter, at the most
@@ -106,15 +102,14 @@ def counted(tosac, work, name, machine):
     """The counter read at every mark, by examples/pmu; its log beside what was expected, operation by operation."""
     folder = model(tosac, work, name, machine, "--marks", "irq")
     code, n, text = emulate(firmware(work, folder, 0, "-DPMU=network.pte"), machine)
-    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text[-3000:])
     with open(f"{folder}/network.log", "w", encoding="ascii", errors="replace") as log:
         log.write(text)
     found = json.loads(run([tosac, "profile", f"{folder}/network.pte", "--pmu", f"{folder}/network.log", "--json"], folder))["counted"]
     off = max(abs(p["cycles"] - p["expected_cycles"]) for p in found["parts"])
-    expect(found["jobs"] == 4 and len(found["parts"]) > 3 and off <= HANDLER, f"off by {off} cycles in {found['parts']}", text)
-    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 60000, str(found["call_cycles"]), text)
-    print(f"{name:12} {machine:14} {len(found['parts'])} parts in {len(found['lines'])} lines, at most {off:.0f} cycles off, "
-          f"a call {found['call_cycles']:.0f}", flush=True)
+    expect(found["jobs"] == 4 and len(found["parts"]) > 3 and off <= HANDLER, f"off by {off} cycles in {found['parts']}", text[-3000:])
+    expect(abs(found["cycles"] - found["expected_cycles"]) <= HANDLER and 0 < found["call_cycles"] < 60000, str(found["call_cycles"]), text[-3000:])
+    return f"{len(found['parts'])} parts in {len(found['lines'])} lines, at most {off:.0f} cycles off, a call {found['call_cycles']:.0f}"
 
 
 BOARD = """[Board.known]
@@ -135,7 +130,7 @@ def fitted(tosac, work):
         folder = model(tosac, work, name, machine, "--marks", "irq")
         code, _, text = emulate(firmware(work, folder, 0, "-DPMU=network.pte"), machine, "--qemu", "-global", "--qemu",
                                 "arm-ethos-u.system=Ethos_U55_Deep_Embedded")
-        expect(code == 0, "it does not run", text)
+        expect(code == 0, "it does not run", text[-3000:])
         logs[name] = f"{folder}/other.log"
         with open(logs[name], "w", encoding="ascii", errors="replace") as log:
             log.write(text)
@@ -145,15 +140,15 @@ def fitted(tosac, work):
         found = json.loads(run([tosac, "profile", logs["speech"].replace("other.log", "network.pte"), "--board", f"{work}/{board}.board", "--pmu",
                                 logs["speech"], "--json"], work))["counted"]
         apart.append(found["cycles"] / found["expected_cycles"] - 1)
-    expect(abs(apart[1]) < 0.05 and abs(apart[1]) < abs(apart[0]) / 2, f"off by {apart}", "")
-    print(f"another board, fitted to digits: speech off by {100 * apart[0]:+.1f} % before, {100 * apart[1]:+.1f} % after", flush=True)
+    expect(abs(apart[1]) < 0.05 and abs(apart[1]) < abs(apart[0]) / 2, f"off by {apart}")
+    return f"speech off by {100 * apart[0]:+.1f} % before, {100 * apart[1]:+.1f} % after"
 
 
 def wrong(tosac, work, fault, machine):
     words, status, said = FAULTS[fault]
     code, n, text = emulate(firmware(work, model(tosac, work, "digits", machine), fault), machine)
-    expect(code == 3 and n["status"][0] & (BUS | PARSE) == status and said in text, f"{words}: exit {code}", text)
-    print(f"{words:36} {machine:14} status {n['status'][0]:#x}", flush=True)
+    expect(code == 3 and n["status"][0] & (BUS | PARSE) == status and said in text, f"{words}: exit {code}", text[-3000:])
+    return f"{words}: status {n['status'][0]:#x}"
 
 
 # -DFAULT=N of the test's driver: what is told of the core's cache
@@ -164,16 +159,16 @@ def cache(tosac, work, name, fault, machine):
     """Cache lines that were not cleaned, or not invalidated: the same bytes here, and told."""
     code, n, text = emulate(firmware(work, model(tosac, work, name, machine), fault), machine, "--cache")
     told = re.findall(r"ethos-u: cache: (.*)", text)
-    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text)
-    expect(any(re.search(CACHE[fault], t) for t in told) if CACHE[fault] else not told, f"told: {told[:3]}", text)
-    print(f"{name:12} {machine:14} cache, fault {fault}: {told[0] if told else 'nothing to tell'}", flush=True)
+    expect(code == 0 and n["the same bytes"] == [4], "other bytes", text[-3000:])
+    expect(any(re.search(CACHE[fault], t) for t in told) if CACHE[fault] else not told, f"told: {told[:3]}", text[-3000:])
+    return told[0] if told else "nothing to tell"
 
 
 def other_machine(tosac, work, machine):
     other = MACHINES[(MACHINES.index(machine) + 1) % 3]
     code, _, text = emulate(firmware(work, model(tosac, work, "digits", machine), 0), other)
-    expect(code == 3, f"for {machine} on {other}: exit {code}", text)
-    print(f"{'a stream for another machine':36} {machine:14} refused by the driver", flush=True)
+    expect(code == 3, f"for {machine} on {other}: exit {code}", text[-3000:])
+    return "refused by the driver"
 
 
 def missing():
@@ -186,30 +181,12 @@ def missing():
 
 
 def main(tosac, work):
-    tosac, good, bad = os.path.realpath(tosac), 0, 0
     os.environ["TOSAC_LIBRARY"] = f"{os.path.dirname(tosac)}/libtosac.so"
     cases = [(right, name, m) for m in MACHINES for name in MODELS] + [(counted, "digits", m) for m in MACHINES] + [(wrong, f, m) for m in MACHINES for f in FAULTS]
     cases += [(cache, name, f, "ethos-u55-128") for name in ("digits", "two regions", "steps") for f in CACHE]
-    cases += [(fitted,)]
     why = missing()
-    if why:
-        print(why)
-        print(f"0 passed, 0 failed, {len(cases) + len(MACHINES)} skipped")
-        return 0
-    for case, *arguments in cases + [(other_machine, m) for m in MACHINES]:
-        try:
-            case(tosac, work, *arguments)
-            good += 1
-        except (RuntimeError, KeyError, subprocess.TimeoutExpired) as error:
-            bad += 1
-            print(f"FAILED {arguments}: {error}", flush=True)
-    print(f"{good} passed, {bad} failed, 0 skipped")
-    return bad > 0
+    return tried(tosac, work, cases + [(fitted,)] + [(other_machine, m) for m in MACHINES], lambda case: why)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        os.makedirs(sys.argv[2], exist_ok=True)
-        sys.exit(main(sys.argv[1], os.path.realpath(sys.argv[2])))
-    with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(main(sys.argv[1], scratch))
+    run_main(main)

@@ -11,10 +11,10 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
-import tempfile
 import zipfile
 from xml.etree import ElementTree
+
+from tried import expect, run_main, tried
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(HERE)
@@ -75,11 +75,6 @@ def run(*command, **more):
     if done.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}\n{(done.stdout + done.stderr).decode(errors='replace')[-1500:]}")
     return done.stdout
-
-
-def expect(truth, *words):
-    if not truth:
-        raise RuntimeError(" ".join(map(str, words)))
 
 
 def packed(tosac, work, name, target="cortex-m4"):
@@ -178,28 +173,10 @@ def mistakes(tosac, work):
 
 
 def main(tosac, work):
-    tosac, good, bad, skipped = os.path.realpath(tosac), 0, 0, 0
     needs = {cmsis_pack: "arm-none-eabi-gcc", zephyr: "cmake"}
-    for case in (cmsis_pack, pair_pack, library, zephyr, mistakes):
-        if case in needs and not shutil.which(needs[case]):
-            print(f"{case.__name__:12} skipped: there is no {needs[case]}")
-            skipped += 1
-            continue
-        try:
-            folder = f"{work}/{case.__name__}"
-            os.makedirs(folder, exist_ok=True)
-            print(f"{case.__name__:12} {case(tosac, folder)}", flush=True)
-            good += 1
-        except (RuntimeError, KeyError, ValueError) as error:
-            bad += 1
-            print(f"FAILED {case.__name__}: {error}", flush=True)
-    print(f"{good} passed, {bad} failed, {skipped} skipped")
-    return bad > 0
+    cases = [(case,) for case in (cmsis_pack, pair_pack, library, zephyr, mistakes)]
+    return tried(tosac, work, cases, lambda case: case in needs and not shutil.which(needs[case]) and f"there is no {needs[case]}", apart=True)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        os.makedirs(sys.argv[2], exist_ok=True)
-        sys.exit(main(sys.argv[1], os.path.realpath(sys.argv[2])))
-    with tempfile.TemporaryDirectory() as scratch:
-        sys.exit(main(sys.argv[1], scratch))
+    run_main(main)

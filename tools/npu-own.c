@@ -211,8 +211,16 @@ static bool is_wide_bricks(const tc_npu_map *m)
 
 /* Rows that are copied with a stride, of which the driver counts up to twice the bytes, operations that fill
  * accumulators alone, for which it takes the output's place from the operation before, inputs that are read
- * upscaled, which it takes to be of the upscaled size, and wide operands in bricks, whose bytes an element it
- * reads where an output has them. */
+ * upscaled, which it takes to be of the upscaled size, wide operands in bricks, whose bytes an element it
+ * reads where an output has them, second operands with far more channels than columns, of which it takes there to be
+ * as many, in bricks too, and transposed outputs: it has each extent before the transposition go by the stride of
+ * another axis, which is the stride that the machine uses. */
+static bool is_deep(const tc_npu_op *op)
+{
+    const int32_t page = 4096, brick = 16;
+    return op->ifm2.used && (op->depth - op->ifm2.w) * brick > page;
+}
+
 static bool counts_for_more(const tc_npu_program *p)
 {
     tc_npu_walk walk;
@@ -221,7 +229,8 @@ static bool counts_for_more(const tc_npu_program *p)
     while (ti_npu_walk_next(&walk, &op))
         if ((ti_npu_is_kernel(op.kind) &&
              (!op.acc_output || op.window.upscale != TC_UPSCALE_NONE || is_wide_bricks(&op.ifm) ||
-              is_wide_bricks(&op.ifm2))) ||
+              is_wide_bricks(&op.ifm2) || is_deep(&op))) ||
+            op.transpose ||
             (op.kind == TC_NPU_KIND_DMA &&
              (op.dma.rows != 1 || op.dma.planes != 1 || op.dma.src_indexed || op.dma.dst_indexed)))
             return true;

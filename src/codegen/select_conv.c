@@ -333,7 +333,7 @@ bool ti_sel_emit_conv(tc_sel_conv *c)
 {
     int outer = cut_axes(c);
     if (outer < 0)
-        return c->depthwise ? emit_spread(c, 1) : !c->beside && emit_contiguous(c);
+        return c->depthwise ? emit_spread(c, 1) : !c->beside && !c->more && emit_contiguous(c);
     c->n_taps = 0;
     const tc_sel_pieces *p = c->piece;
     for (int64_t n = 0; n < c->out.dim[0]; n++)
@@ -559,12 +559,13 @@ static bool emit_strides(tc_sel_conv *c, int64_t per)
     if (parts == 1 || !small || c->bias.root >= 0 ||
         products(c, outputs) + beside >= (double)parts * beside)
         return emit_any(c, per);
+    more.more = true;
     more.out = ti_sel_working(c->s, "more", (uint8_t)bytes, 5, dim);
     tc_view from = more.out;
     for (int i = 0; i < AXES; i++)
         from = ti_sel_steps_of(&from, i + 1, &kept[i]);
     if (!emit_any(&more, per))
-        return false;
+        return emit_any(c, per);
     ti_sel_copy(c->s, c->node, &from, &c->out);
     return true;
 }

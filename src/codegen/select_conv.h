@@ -28,6 +28,7 @@ typedef struct tc_sel_conv {
     size_t n_taps, cap_taps;
     bool beside; /* taps are contiguous in `in`, as channels */
     bool wide;   /* a window may have more columns than rows */
+    bool more;   /* outputs than the node has: its taps do not stand beside each other */
     const int16_t *zeros;
     tc_view bias; /* of 48 bits that is not constant; or no root */
 } tc_sel_conv;

@@ -281,7 +281,7 @@ static bool take_node(tc_sel *s, tc_hw_op *op, const tc_node *node, tc_sel_tail 
     case TC_OP_tosa_rescale:
         return (!once && take_scale(s, op, node, may)) || take_up(s, op, node);
     case TC_OP_tosa_clamp:
-        if (!may.bounds || !may_clamp(s, node))
+        if (!may.bounds || !op->op.ofm.is_signed || !may_clamp(s, node)) /* bounds have a sign */
             return false;
         take_clamp(op, node);
         return true;

@@ -40,22 +40,22 @@ static void operands(tc_tf8 *e, const tc_node *node, int first, int64_t *in, int
     }
 }
 
-static const char *check_codes(const tc_tf8 *e, const tc_node *node, int first)
+const char *ti_tf8_other_codes(const tc_tf8 *e, const tc_node *node, int first)
 {
-    const tc_type *y = type_of(e, node->out[0]);
+    tc_dtype kind = type_of(e, node->out[0])->dtype;
     for (int i = first; i < node->n_in; i++)
-        if (!ti_tf8_is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != y->dtype)
+        if (!ti_tf8_is_code(type_of(e, node->in[i])) || type_of(e, node->in[i])->dtype != kind)
             return "an operand is no int8";
-    return y->rank > MOST_AXES ? "it has more than four axes" : NULL;
+    return NULL;
 }
 
 /* One operator on operands that have, from `first` on, the codes of the result. */
 static const char *put_choice(tc_tf8 *e, const tc_node *node, int first, tc_tflm_name name, int version)
 {
     int64_t in[3], to;
-    const char *why = check_codes(e, node, first);
-    if (why)
-        return why;
+    const char *why = ti_tf8_other_codes(e, node, first);
+    if (why || type_of(e, node->out[0])->rank > MOST_AXES)
+        return why ? why : "it has more than four axes";
     operands(e, node, first, in, &to);
     ti_tf8_op(e, name, version, in, (size_t)node->n_in, to);
     return NULL;

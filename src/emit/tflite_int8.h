@@ -36,8 +36,21 @@ static inline void ti_tf8_set(tc_tfw_op *op, int at, char kind, double v)
 /* Codes of one scale, of 8 bits or of 16 that are written with 8. */
 bool ti_tf8_is_code(const tc_type *t);
 double ti_tf8_clipped(double v, double step, double zero);
+/* Why operands, from `first` on, have not the result's kind of codes; or NULL. */
+const char *ti_tf8_other_codes(const tc_tf8 *e, const tc_node *node, int first);
 /* A tensor of 16-bit codes has 8, of a step that is so many times larger. */
 void ti_tf8_narrow(tc_tf8 *e, int64_t at);
+
+/* ---- tflite_product.c ---- */
+
+/* conv, linear, add, sub and mul with an activation, TensorFlow Lite's number of it, into `out`; pools
+ * and means.  NULL, or why it has no form. */
+const char *ti_tf8_product(tc_tf8 *e, const tc_node *node, tc_val out, int activation);
+const char *ti_tf8_pool(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_global(tc_tf8 *e, const tc_node *node);
+const char *ti_tf8_mean(tc_tf8 *e, const tc_node *node);
+/* The [N,C,H,W] that x flattens, where the columns of weights that read x may read [H,W,C]; or none. */
+tc_val ti_tf8_flattened(const tc_tf8 *e, tc_val x);
 
 /* ---- tflite_function.c ---- */
 

@@ -43,6 +43,15 @@ static tc_bytes buffer_at(tc_tfw_source *s, uint32_t i)
     return inside ? (tc_bytes){s->bytes.data + at, (size_t)size} : (tc_bytes){NULL, 0};
 }
 
+static bool has_numbers(tc_tfw_source *s, uint32_t i)
+{
+    if (i >= s->buffers.n)
+        return false;
+    tc_fb_table b = ti_fb_list_table(s->buffers, i);
+    return ti_fb_u64(b, BUFFER_AT, 0) > 1 ? ti_fb_u64(b, BUFFER_SIZE, 0) != 0
+                                          : ti_fb_count(b, BUFFER_DATA) != 0;
+}
+
 static int64_t *ints_of(tc_tfw *e, tc_fb_vector v)
 {
     int64_t *list = tc_new_n(&e->ctx->arena, int64_t, v.n + 1);
@@ -118,8 +127,7 @@ static bool is_operand(tc_tfw_source *s, int64_t i)
     if (i < 0 || (size_t)i >= s->tensors.n)
         return false;
     tc_fb_table t = ti_fb_list_table(s->tensors, (size_t)i);
-    return !buffer_at(s, ti_fb_u32(t, TENSOR_BUFFER, 0)).size &&
-           !ti_fb_u8(t, TENSOR_VARIABLE, 0);
+    return !has_numbers(s, ti_fb_u32(t, TENSOR_BUFFER, 0)) && !ti_fb_u8(t, TENSOR_VARIABLE, 0);
 }
 
 static tc_bytes record_of(tc_tfw_source *s, tc_fb_table op)

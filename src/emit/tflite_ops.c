@@ -3,7 +3,6 @@
  * the rest as builtins, mutable buffers as variables, and all addresses. */
 #include "tflite_ops.h"
 
-#include "../num/load.h"
 
 enum { NOT_PLANNED = -1 };
 
@@ -228,38 +227,6 @@ static tc_status put_region(tc_tfw *e, const tc_node *node)
     return TC_OK;
 }
 
-/* ---- state ---- */
-
-/* TFLM starts a variable of int8 codes at its zero point, every other at zeros. */
-static bool starts_as_tflm(const tc_value *v, const tc_tfw_tensor *there)
-{
-    int64_t fill = there->type == TFL_INT8 ? there->zero[0] : 0;
-    tc_tensor t = {v->type, (void *)(uintptr_t)v->data};
-    for (int64_t i = 0; i < tc_type_count(v->type); i++)
-        if (ti_is_int(v->type->dtype) || v->type->dtype == TC_bool ? ti_load_i64(t, i) != fill
-                                                                   : ti_load_f64(t, i) != 0)
-            return false;
-    return true;
-}
-
-/* What the variables hold from now on. */
-static tc_status put_writes(tc_tfw *e)
-{
-    for (size_t i = 0; i < e->g->n_mutation; i++) {
-        const tc_mutation *m = &e->g->mutation[i];
-        const tc_value *v = ti_value_of(e->g, m->before);
-        int64_t to = ti_tfw_tensor(e, m->before); /* also if it is unused here */
-        if (!starts_as_tflm(v, &e->model.tensor[to]))
-            return ti_unsupported(e->ctx, v->def ? v->def->loc : NULL, TC_E_UNSUPPORTED,
-                                  "the buffer '%s' does not start at zero, and variables of a "
-                                  ".tflite do",
-                                  v->name ? v->name : "?");
-        if (m->before != m->after)
-            ti_tfw_copy(e, ti_tfw_tensor(e, m->after), to);
-    }
-    return TC_OK;
-}
-
 /* ---- the program ---- */
 
 static tc_status put_node(tc_tfw *e, const tc_node *node)
@@ -281,6 +248,18 @@ static tc_status put_node(tc_tfw *e, const tc_node *node)
                       tc_ops[node->op].name);
     ti_tfw_builtin(e, node, row);
     return TC_OK;
+}
+
+static tc_status put_writes(tc_tfw *e)
+{
+    size_t n = e->g->n_mutation;
+    int64_t *variable = tc_new_n(&e->ctx->arena, int64_t, n + 1),
+            *after = tc_new_n(&e->ctx->arena, int64_t, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        variable[i] = ti_tfw_tensor(e, e->g->mutation[i].before); /* also if it is unused here */
+        after[i] = ti_tfw_tensor(e, e->g->mutation[i].after);
+    }
+    return ti_tfw_writes(e, variable, after);
 }
 
 static int64_t *put_ports(tc_tfw *e, const tc_port *port, size_t n_port, const tc_val *val,

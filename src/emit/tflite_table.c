@@ -38,8 +38,6 @@ bool ti_tf8_is_table(const tc_tf8 *e, const tc_node *node)
 static tc_status evaluate(const tc_tf8 *e, const tc_node *node, int at, tc_tensor x, tc_tensor *y)
 {
     tc_ctx *ctx = e->w.ctx;
-    tc_graph g = ti_graph_empty(e->w.g->module, "function");
-    tc_val *in = tc_new_n(&ctx->scratch, tc_val, (size_t)node->n_in);
     tc_tensor *operand = tc_new_n(&ctx->scratch, tc_tensor, (size_t)node->n_in);
     for (int i = 0; i < node->n_in; i++) {
         if (!node->in[i])
@@ -48,11 +46,8 @@ static tc_status evaluate(const tc_tf8 *e, const tc_node *node, int at, tc_tenso
         operand[i] = i == at             ? x
                      : given.type->quant ? ti_dequantized(ctx, &ctx->scratch, given)
                                          : given;
-        in[i] = ti_graph_input(&g, operand[i].type, NULL);
     }
-    tc_node *made;
-    TC_TRY(ti_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made));
-    return ti_eval_node(&g, made, operand, y, &ctx->scratch);
+    return ti_eval_operator(e->w.g->module, node, operand, y, &ctx->scratch);
 }
 
 /* Entries for the codes of `from`, in codes of `to`. */

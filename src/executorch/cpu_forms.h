@@ -19,9 +19,11 @@ typedef struct tc_cpu_library {
     const char *kernel;             /* in messages: "CPU kernel" */
     bool only_finite;               /* its quantize is not given infinities */
     bool takes_codes;               /* nodes on quantized values stay, but for these, on real ones */
-    const tc_node *const *real;
+    const tc_node *const *real;     /* sorted by ti_cpu_by_address() */
     size_t n_real;
 } tc_cpu_library;
+
+int ti_cpu_by_address(const void *a, const void *b);
 
 /* cpu_select.c: the first graph in kernels of a library, as the pass says of ExecuTorch's. */
 TC_MUST_USE tc_status ti_cpu_select(tc_ctx *ctx, tc_module *module, const tc_cpu_library *library);

@@ -3,6 +3,8 @@
  * node has a kernel. */
 #include "cpu_select.h"
 
+#include <stdlib.h>
+
 #include "../ir/formula.h"
 #include "../num/quant.h"
 #include "cpu_forms.h"
@@ -124,12 +126,15 @@ bool ti_cpu_knows(tc_op op)
     return found;
 }
 
+int ti_cpu_by_address(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t)*(const tc_node *const *)a, y = (uintptr_t)*(const tc_node *const *)b;
+    return (x > y) - (x < y);
+}
+
 static bool is_listed(const tc_cpu_library *lib, const tc_node *node)
 {
-    for (size_t i = 0; i < lib->n_real; i++)
-        if (lib->real[i] == node)
-            return true;
-    return false;
+    return lib->n_real && bsearch(&node, lib->real, lib->n_real, sizeof node, ti_cpu_by_address);
 }
 
 /* Nothing is left to do for the node. */

@@ -284,29 +284,35 @@ static void check_call(check *c, const tc_node *node)
               tc_ops[node->op].name);
 }
 
-/* Whether graph i is free of recursion, direct or through others. state: 0 not seen, 1 in progress,
- * 2 fine. */
-static bool calls_end(const check *c, size_t i, uint8_t *state)
+/* Calls nest on the stack, here and at run time. */
+enum { MOST_GRAPHS = 1 << 14, DEEPEST = 1000 };
+
+/* How many graphs deep the calls of graph i go, itself among them, which is called `above` graphs
+ * deep; 0 and an error in *wrong.  deep: what is known; -1 of those in progress. */
+static int nesting(const check *c, size_t i, int above, int *deep, const char **wrong)
 {
     const tc_graph *g = c->module->graph[i];
-    if (state[i])
-        return state[i] == 2;
-    state[i] = 1;
+    *wrong = deep[i] < 0                              ? "a graph runs itself"
+             : above + (deep[i] ? deep[i] : 1) > DEEPEST ? "calls nest more than 1000 deep"
+                                                      : NULL;
+    if (*wrong || deep[i])
+        return *wrong ? 0 : deep[i];
+    deep[i] = -1;
+    int most = 0;
     for (size_t k = 0; k < g->n_node; k++) {
         const tc_node *node = g->node[k];
         for (int which = 0; which < ti_node_calls(node); which++) {
             const tc_graph *sub = ti_node_callee(c->module, node, which);
-            for (size_t j = 0; sub && j < c->module->n_graph; j++)
-                if (c->module->graph[j] == sub && !calls_end(c, j, state))
-                    return false;
+            for (size_t j = 0; sub && j < c->module->n_graph; j++) {
+                int below = c->module->graph[j] == sub ? nesting(c, j, above + 1, deep, wrong) : 0;
+                if (*wrong)
+                    return 0;
+                most = below > most ? below : most;
+            }
         }
     }
-    state[i] = 2;
-    return true;
+    return deep[i] = most + 1;
 }
-
-/* Calls nest on the stack, here and at run time. */
-enum { MOST_GRAPHS = 1000 };
 
 /* ---- facts ---- */
 
@@ -454,13 +460,15 @@ uint32_t ti_facts_seen(const tc_graph *g)
     return ~(not | tc_facts_told) & ((1u << TC_FACT_COUNT) - 1);
 }
 
-static bool all_calls_end(tc_ctx *ctx, tc_module *module)
+/* NULL, or what is wrong. */
+static const char *check_calls(tc_ctx *ctx, tc_module *module)
 {
     check c = {.ctx = ctx, .module = module};
+    const char *wrong;
     tc_mark mark = ti_arena_mark(&ctx->scratch);
-    bool end = calls_end(&c, 0, tc_new_n(&ctx->scratch, uint8_t, module->n_graph));
+    (void)nesting(&c, 0, 0, tc_new_n(&ctx->scratch, int, module->n_graph), &wrong);
     ti_arena_rewind(&ctx->scratch, mark);
-    return end;
+    return wrong;
 }
 
 tc_status ti_verify(tc_ctx *ctx, tc_module *module)
@@ -485,7 +493,6 @@ tc_status ti_verify(tc_ctx *ctx, tc_module *module)
         ti_arena_rewind(&ctx->scratch, mark);
         worst = worst == TC_OK ? c.worst : worst;
     }
-    if (worst == TC_OK && !all_calls_end(ctx, module))
-        worst = ti_error(ctx, &loc, TC_E_STRUCTURE, "a graph runs itself");
-    return worst;
+    const char *wrong = worst == TC_OK ? check_calls(ctx, module) : NULL;
+    return wrong ? ti_error(ctx, &loc, TC_E_STRUCTURE, "%s", wrong) : worst;
 }

@@ -10,6 +10,7 @@
 #include "../base/real.h"
 #include "../run/eval.h"
 #include "composite/rnn_arith.h"
+#include "composite/lower_rnn.h"
 
 #include "../num/half.h"
 #include "../num/load.h"
@@ -39,8 +40,8 @@ typedef struct difference {
 } difference;
 
 /* Steps of the domain; for plain values, their own unit.  Wide sums are as exact as f32 arithmetic
- * is.  overflows: which of the results are infinite, or NaN, follows from the order of a sum.  slack: by
- * element, steps that are allowed it besides; or NULL. */
+ * is.  overflows: which of the results are infinite, or NaN, follows from the order of a sum.
+ * slack: by element, steps that are allowed it besides; or NULL. */
 static difference compare(tc_tensor got, tc_tensor want, bool overflows, const double *slack)
 {
     difference d = {0, 0, -1};
@@ -89,17 +90,19 @@ static double wide_steps(const tc_build *lw, const tc_node *node, tc_tensor want
                                                       : 0;
 }
 
-/* Powers have 31 bits of their frame's largest part, or of the floor where that is larger, and so have
- * their sums: a band that is far below both has less of them.  In steps of the logarithm. */
+/* Powers have 31 bits of their frame's largest part, or of the floor where that is larger, and so
+ * have their sums: a band that is far below both has less of them.  In steps of the logarithm. */
 static double *band_slack(const tc_node *node, const tc_tensor *in, tc_tensor want, tc_arena *arena)
 {
-    if (node->op != TC_OP_log_bands || !want.type->quant || !in[0].type->quant || !in[1].type->quant)
+    if (node->op != TC_OP_log_bands || !want.type->quant || !in[0].type->quant ||
+        !in[1].type->quant)
         return NULL;
     const tc_attr_bands *a = node->attr;
     const tc_quant *q = in[1].type->quant;
-    int64_t k = in[1].type->dim[1], n = in[1].type->dim[0], rows = k ? tc_type_count(in[0].type) / k : 0;
-    double *slack = tc_new_n(arena, double, (size_t)(rows * n) + 1), unit = in[0].type->quant->scale[0],
-           step = a->octave / want.type->quant->scale[0], gain = 0;
+    int64_t k = in[1].type->dim[1], n = in[1].type->dim[0],
+            rows = k ? tc_type_count(in[0].type) / k : 0;
+    double *slack = tc_new_n(arena, double, (size_t)(rows * n) + 1),
+           unit = in[0].type->quant->scale[0], step = a->octave / want.type->quant->scale[0], gain = 0;
     for (int64_t c = 0; c < n; c++) {
         double sum = 0;
         for (int64_t i = 0; i < k; i++)
@@ -203,17 +206,21 @@ static double reach(const tc_type *t)
              : 0;
 }
 
+static bool is_recurrent(const tc_node *node)
+{
+    return node->op >= TC_OP_lstm && node->op <= TC_OP_rnn_relu_cell;
+}
+
 /* A recurrent layer of 16 bits has its state in its own steps, 1/32512 of 1 or of the range of its
  * results and its initial state: u steps of the result each.  One step in time is right to two of
  * them, as any rule of 16 bits, and propagates by rows of weights of norm g (1 at most, else the
  * state itself grows): a normal variable of variance (2 u)^2 / 3 sum g^2i, of which the largest of
- * n is sqrt(2 ln n) as far. */
+ * n is sqrt(2 ln n) as far.  Where the target has no tables for exact sums, those that go into tanh
+ * are rounded to steps s of their own, which it hands on as they are at most: s^2 / 12 more. */
 static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor want)
 {
-    bool recurrent = node->op == TC_OP_lstm || node->op == TC_OP_gru ||
-                     node->op == TC_OP_rnn_tanh || node->op == TC_OP_rnn_relu;
     const tc_type *x = ti_type_of(lw->rw->from, node->in[0]);
-    if (!recurrent || want.type->dtype != TC_i16 || x->rank < 2)
+    if (!is_recurrent(node) || want.type->dtype != TC_i16)
         return 0;
     double g = 0, sum = 0, far = fmax(1, reach(ti_type_of(lw->rw->from, node->in[1])));
     for (int i = 2; i < node->n_in; i++) {
@@ -226,11 +233,14 @@ static double carried_steps(const tc_build *lw, const tc_node *node, tc_tensor w
     for (int i = 0; i < node->n_out; i++)
         far = fmax(far, reach(ti_type_of(lw->rw->from, node->out[i])));
     g = fmin(g, 1);
-    int64_t steps = x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
+    bool cell = x->rank < 3;
+    int64_t steps = cell ? 1 : x->dim[0] > x->dim[1] ? x->dim[0] : x->dim[1];
     for (int64_t i = 0; i < steps && i < 4096; i++)
         sum += ti_pow(g, 2 * (double)i);
-    double u = far * TC_SHARE_UNIT / want.type->quant->scale[0];
-    return 2 * u * sqrt(2 * ti_log(fmax(2, (double)tc_type_count(want.type))) * sum / 3);
+    double scale = want.type->quant->scale[0], u = far * TC_SHARE_UNIT / scale;
+    double s = ti_lower_fine(lw) ? 0 : ti_rnn_sum_unit(node->op, want.type) / scale;
+    double variance = ((cell ? 0 : 4 * u * u / 3) + s * s / 12) * sum;
+    return sqrt(2 * ti_log(fmax(2, (double)tc_type_count(want.type))) * variance);
 }
 
 /* The logarithm of a sum is the difference of the largest term m and of log(sum e^(x - m)), which
@@ -246,8 +256,8 @@ static double difference_of(const tc_build *lw, const tc_node *node, tc_tensor w
  * last bits. */
 static double blend_of(const tc_node *node, const tc_tensor *in, tc_tensor want)
 {
-    bool recurrent = (node->op >= TC_OP_lstm && node->op <= TC_OP_rnn_relu_cell);
-    return recurrent && ti_is_float(want.type->dtype) ? 0x1p-22 * fmax(1, largest(in[1])) : 0;
+    bool blends = is_recurrent(node) && ti_is_float(want.type->dtype);
+    return blends ? 0x1p-22 * fmax(1, largest(in[1])) : 0;
 }
 
 /* Scores s of attention that are rounded twice, 2^-23 s apart, give shares of the values that are

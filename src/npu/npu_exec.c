@@ -5,7 +5,9 @@
 #include "state.h"
 
 static const int64_t most_memory = INT64_C(1) << 32; /* bytes, all regions together */
-enum { FILL = 0xa5 };                                /* bytes never written */
+enum { FILL = 0xa5 }; /* bytes never written */
+/* Of a run: an hour; and what a branch counts for, so that one that leads back ends in seconds. */
+static const int64_t MOST_WORK = INT64_C(1) << 42, JUMP = 1 << 16;
 
 static int64_t size_of(const tc_npu_program *p, int region)
 {
@@ -19,7 +21,7 @@ static tc_npu_exec *empty(tc_arena *arena, const tc_npu_program *program)
     x->arena = arena;
     x->program = program;
     x->machine = program->machine;
-    x->limit = INT64_MAX / 2;
+    x->limit = MOST_WORK;
     x->kept = tc_new_n(arena, tc_npu_kept *, program->words.n);
     return x;
 }
@@ -136,7 +138,7 @@ static bool jump(tc_npu_exec *x, const tc_npu_op *op)
         return ti_npu_stop(x, TC_NPU_FAULT_STREAM, -1,
                            "a branch leads to byte %" PRIu32 ", outside the stream", op->target);
     x->walk.at = op->target / 4;
-    return ti_npu_spend(x, 1);
+    return ti_npu_spend(x, JUMP);
 }
 
 /* Words that say which command it was. */

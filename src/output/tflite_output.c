@@ -256,6 +256,7 @@ static tc_status write_int8(tc_ctx *ctx, tc_module *m, const char *by, tc_bytes 
 {
     tc_tf8_lack lack = {0};
     TC_TRY(ti_tflm_narrow_places(m));
+    ti_tflm_start_state(m);
     TC_TRY(ti_write_tflite_int8(ctx, ti_module_clone(m), by, &lack, out));
     if (!lack.n)
         return TC_OK;

@@ -236,6 +236,31 @@ static const char *with_front(tc_ctx *ctx, const tc_compiled *c, const char *mor
                : ti_text_format(&ctx->arena, "%s,%s", now, more);
 }
 
+/* Which programs settings may help. */
+typedef enum when {
+    ODD_SET_ASIDE, /* of samples that calibration left out */
+    FRONT_END,     /* whose logarithm or root reads codes, and none does then */
+    SPECTRA,       /* the same, and then it reads finer ones */
+    OF_INT8,
+    OF_BYTES /* of int8 or uint8 */
+} when;
+
+static bool may_help(const tc_compiled *c, when w, const char *config)
+{
+    tc_dtype codes = c->quant.config.global.act.dtype;
+    switch (w) {
+    case ODD_SET_ASIDE:
+        return c->quant.gains.n_aside && !c->request.data.keep_odd;
+    case FRONT_END:
+    case SPECTRA:
+        return config;
+    case OF_INT8:
+        return codes == TC_i8;
+    default:
+        return codes == TC_i8 || codes == TC_u8;
+    }
+}
+
 /* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
@@ -243,21 +268,18 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
                *fine = c->quant.config.transform ? NULL : with_front(ctx, c, "transform=int16");
     const struct {
         const char *config, *words;
-        bool keep_odd;
-    } other[] = {{NULL, "--keep-odd-samples", true},
-                 {fine, fine ? ti_text_format(&ctx->arena, "-q %s", fine) : "", false},
-                 {front, "--float " TC_FRONT_END, false},
-                 {"int8+16:8", "-q int8+16:8", false},
-                 {"int8+16:32", "-q int8+16:32", false},
-                 {"a16w8", "-q a16w8", false}};
+        when when;
+    } other[] = {{NULL, "--keep-odd-samples", ODD_SET_ASIDE},
+                 {fine, fine ? ti_text_format(&ctx->arena, "-q %s", fine) : "", SPECTRA},
+                 {front, "--float " TC_FRONT_END, FRONT_END},
+                 {"int8+16:8", "-q int8+16:8", OF_INT8},
+                 {"int8+16:32", "-q int8+16:32", OF_INT8},
+                 {"a16w8", "-q a16w8", OF_BYTES}};
     const tc_proof_output *was = &c->proof.out[at.output];
-    bool narrow = c->quant.config.global.act.dtype == TC_i8, helped = false;
+    bool helped = false;
     double had = ti_proof_measure(was, &was->by[at.odd], &was->by[at.odd].typed);
     for (size_t i = 0; i < TC_COUNT(other); i++) {
-        if (other[i].keep_odd       ? !c->quant.gains.n_aside || c->request.data.keep_odd
-            : i <= 2                 ? !other[i].config
-            : i + 1 < TC_COUNT(other) ? !narrow
-                                      : !narrow && c->quant.config.global.act.dtype != TC_u8)
+        if (!may_help(c, other[i].when, other[i].config))
             continue;
         tc_attempt attempt;
         tc_compiled with = {.asked.ethosu = c->asked.ethosu};
@@ -265,9 +287,8 @@ static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
         char words[200] = "";
         bool enough = false;
         ti_attempt_begin(ctx, &attempt);
-        bool front_left = i == 2; /* and none is there */
-        if (ti_compile_otherwise(ctx, c, other[i].config, other[i].keep_odd, &with) == TC_OK &&
-            !(front_left && ti_noise_front(ti_main(with.module))) &&
+        if (ti_compile_otherwise(ctx, c, other[i].config, other[i].when == ODD_SET_ASIDE, &with) == TC_OK &&
+            !(other[i].when == FRONT_END && ti_noise_front(ti_main(with.module))) &&
             ti_prove_typed(ctx, c, with.module, &with.quant.gains, 0, &p) == TC_OK && p.out[at.output].compared) {
             const tc_proof_output *o = &p.out[at.output];
             const tc_proof_sums *s = &o->by[at.odd];

@@ -303,6 +303,18 @@ tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in, tc
     return TC_OK;
 }
 
+tc_status ti_eval_operator(tc_module *module, const tc_node *node, const tc_tensor *in,
+                           tc_tensor *out, tc_arena *arena)
+{
+    tc_graph g = ti_graph_empty(module, "operator");
+    tc_val *operand = tc_new_n(arena, tc_val, (size_t)node->n_in + 1);
+    for (int i = 0; i < node->n_in; i++)
+        operand[i] = in[i].type ? ti_graph_input(&g, in[i].type, NULL) : TC_NONE;
+    tc_node *made;
+    TC_TRY(ti_graph_emit(&g, node->op, node->attr, operand, node->n_in, 1, node->loc, &made));
+    return ti_eval_node(&g, made, in, out, arena);
+}
+
 static tc_status eval_nodes(tc_graph *g, tc_tensor *at, tc_arena *arena)
 {
     for (size_t k = 0; k < g->n_node; k++) {

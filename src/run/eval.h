@@ -16,6 +16,10 @@ TC_MUST_USE tc_status ti_eval_all(tc_graph *g, const tc_tensor *in, tc_tensor *a
 TC_MUST_USE tc_status ti_eval_node(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                    tc_tensor *out, tc_arena *arena);
 
+/* Its operator on operands of other types, none where `in` has no type: the one result. */
+TC_MUST_USE tc_status ti_eval_operator(tc_module *module, const tc_node *node, const tc_tensor *in,
+                                       tc_tensor *out, tc_arena *arena);
+
 /* The operands of a `call_times`'s graph at time `until`, by its input; in: the node's. */
 TC_MUST_USE tc_status ti_eval_until(tc_graph *g, const tc_node *node, const tc_tensor *in,
                                     int64_t until, tc_tensor *inner, tc_arena *arena);

@@ -5,6 +5,7 @@
  * read as the constant that it starts with. */
 #include "../num/load.h"
 #include "tflm_forms.h"
+#include "tflm_select.h"
 
 /* TFLM starts codes of int8 at their zero point, everything else at zeros. */
 static int64_t fill_of(const tc_type *t)

@@ -18,7 +18,5 @@ bool ti_tflm_is_result_alone(const tc_graph *g, const tc_node *node);
 /* Results that are such casts become what is cast, with a warning each. */
 void ti_tflm_narrow_results(tc_ctx *ctx, tc_module *module);
 
-/* start_state.c: buffers of the first graph start as TFLM starts its variables. */
-void ti_tflm_start_state(tc_module *module);
 
 #endif

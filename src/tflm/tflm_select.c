@@ -3,6 +3,7 @@
  *
  * TFLM-specific expansions, tried before ExecuTorch's. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "../num/load.h"
 #include "tflm_forms.h"
@@ -405,6 +406,7 @@ tc_status ti_tflm_select_around_codes(tc_ctx *ctx, tc_module *module, const size
         if (ti_node_quantized(g, g->node[place[i]]))
             real[n_real++] = g->node[place[i]];
     tell_real(ctx, module, real, n_real);
+    qsort(real, n_real, sizeof *real, ti_cpu_by_address);
     const tc_cpu_library tflm = {is_ready, form_between_codes, "builtin operator in TensorFlow Lite Micro",
                                  false, true, real, n_real};
     tc_status status = ti_cpu_select(ctx, module, &tflm);

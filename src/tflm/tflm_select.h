@@ -21,5 +21,7 @@ bool ti_tflm_narrow_inputs(tc_ctx *ctx, tc_module *module);
 /* An arena for every value of the first graph, whose calls use these blocks; values alive together
  * do not overlap.  Mutable buffers are TFLM's variables, outside of the arena. */
 tc_tflm_plan ti_tflm_plan(tc_ctx *ctx, const tc_graph *g, const tc_tflm_block *block, size_t n);
+/* start_state.c: buffers of the first graph start as TFLM starts its variables. */
+void ti_tflm_start_state(tc_module *module);
 
 #endif

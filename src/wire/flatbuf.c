@@ -157,6 +157,13 @@ tc_bytes ti_fb_bytes(tc_fb_table table, uint32_t field)
     return list.at ? (tc_bytes){list.fb->data + list.at, list.n} : (tc_bytes){NULL, 0};
 }
 
+size_t ti_fb_count(tc_fb_table table, uint32_t field)
+{
+    size_t at = field_at(table, field, 4);
+    at = at ? follow(table.fb, at) : 0;
+    return at && visit(table.fb, at, 4) ? ti_le32(table.fb->data + at) : 0;
+}
+
 static tc_str string_at(tc_fb *fb, size_t at)
 {
     tc_fb_vector list = vector_at(fb, at, 1);

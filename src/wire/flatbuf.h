@@ -61,6 +61,8 @@ tc_fb_table ti_fb_child(tc_fb_table table, uint32_t field);
 tc_str ti_fb_string(tc_fb_table table, uint32_t field);
 tc_fb_vector ti_fb_list(tc_fb_table table, uint32_t field, size_t element_bytes);
 tc_bytes ti_fb_bytes(tc_fb_table table, uint32_t field); /* [ubyte], in place */
+/* How many elements a list has, none of which is looked at. */
+size_t ti_fb_count(tc_fb_table table, uint32_t field);
 
 /* Elements; i must be below n. */
 tc_fb_table ti_fb_list_table(tc_fb_vector list, size_t i);

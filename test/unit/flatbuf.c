@@ -50,6 +50,7 @@ static void test_round_trip(tc_ctx *ctx)
     CHECK(ti_fb_u64(root, 3, 0) == UINT64_C(1) << 50);
     CHECK(ti_fb_u8(root, 8, 1) == 1 && !ti_fb_has(root, 8) && !ti_fb_has(root, 99));
     tc_bytes data = ti_fb_bytes(root, 4);
+    CHECK(ti_fb_count(root, 4) == data.size && ti_fb_count(root, 7) == 2);
     CHECK(data.size == 3 && data.data[2] == 3 && (size_t)(data.data - bytes.data) % 8 == 0);
     tc_fb_vector ints = ti_fb_list(root, 5, 4);
     CHECK(ints.n == 2 && ti_fb_list_i32(ints, 0) == 7 && ti_fb_list_i32(ints, 1) == -1);

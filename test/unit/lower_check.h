@@ -29,6 +29,8 @@ static struct {
     double float_lo, float_hi;
     int64_t int_lo, int_hi;
 } lower_plain = {-4, 4, -20, 20};
+/* Programs for many sizes: the largest extent; 0: for one. */
+static int64_t lower_any_size;
 
 static inline uint32_t lower_dice(uint32_t *seed, uint32_t sides)
 {
@@ -108,8 +110,11 @@ static inline tc_module *lower_module(tc_ctx *ctx, const char *target, tc_bytes 
 {
     tc_module *module = lower_parse(ctx, text);
     tc_target parsed;
-    bool good = module && ti_target_parse(ctx, target, &parsed) == TC_OK &&
-                ti_lower_graph(ctx, ti_main(module), &parsed, NULL) == TC_OK &&
+    bool good = module && ti_target_parse(ctx, target, &parsed) == TC_OK;
+    tc_machine machine = good ? *parsed.machine : (tc_machine){0};
+    machine.any_size = lower_any_size;
+    parsed.machine = &machine;
+    good = good && ti_lower_graph(ctx, ti_main(module), &parsed, NULL) == TC_OK &&
                 ti_run_passes(ctx, module, "remove-dead-code", NULL) == TC_OK &&
                 ti_verify_tosa(ctx, module, target) == TC_OK;
     return good ? module : NULL;

@@ -2,13 +2,10 @@
 /* quant_equalize.c -- channels of unlike ranges become alike, the program gives what it gave, and
  * what cannot take a factor is left alone. */
 #include <math.h>
-#include <string.h>
 
-#include "ir/ir_text.h"
-#include "ir/verify.h"
 #include "quant/equalize.h"
 #include "run/exec.h"
-#include "check.h"
+#include "quant_case.h"
 
 enum { SIDE = 32, SAMPLES = 16, CHANNELS = 4 };
 
@@ -38,26 +35,6 @@ enum { SIDE = 32, SAMPLES = 16, CHANNELS = 4 };
     "  return %14\n"                                                                              \
     "}\n"
 
-static tc_status sample(void *from, size_t k, const tc_tensor *in)
-{
-    uint32_t s = 12345u + 77u * (uint32_t)k;
-    (void)from;
-    for (int64_t i = 0; i < tc_type_count(in[0].type); i++) {
-        s = s * 1664525u + 1013904223u;
-        ((float *)in[0].data)[i] = (float)(s >> 8) / 8388608.0f - 1;
-    }
-    return TC_OK;
-}
-
-static tc_module *parse(tc_ctx *ctx, const char *text)
-{
-    tc_module *m = NULL;
-    tc_bytes bytes = {(const uint8_t *)text, strlen(text)};
-    CHECK(ti_parse(ctx, "t.ir", bytes, (tc_bytes){NULL, 0}, &m) == TC_OK &&
-          ti_infer_missing(ctx, m) == TC_OK && ti_verify(ctx, m) == TC_OK);
-    return m;
-}
-
 /* What the program gives for all samples, and the largest number of each channel of
  * what that node makes. */
 static void run(tc_ctx *ctx, tc_module *m, const char *op, size_t which, double *out, double *most)
@@ -70,7 +47,7 @@ static void run(tc_ctx *ctx, tc_module *m, const char *op, size_t which, double 
     tc_exec *exec = ti_exec_new(ctx, shown);
     tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0])), y[2];
     for (size_t k = 0; k < SAMPLES; k++) {
-        CHECK(sample(NULL, k, &in) == TC_OK && ti_exec_run(exec, &in, y) == TC_OK);
+        CHECK(case_sample(NULL, k, &in) == TC_OK && ti_exec_run(exec, &in, y) == TC_OK);
         for (int i = 0; out && i < 2; i++)
             out[2 * k + (size_t)i] = (double)((const float *)y[0].data)[i];
         for (int64_t i = 0; op && i < tc_type_count(y[1].type); i++) {
@@ -85,7 +62,7 @@ static size_t equalize(tc_ctx *ctx, tc_module *m, const char *preset)
     tc_config config;
     size_t n = 99;
     CHECK(ti_config_preset(preset, &config));
-    tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = sample}};
+    tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = case_sample}};
     tc_domains domains = {0};
     CHECK(ti_quant_equalize(ctx, m, &request, &domains, false, &n) == TC_OK && ti_verify(ctx, m) == TC_OK);
     return n;
@@ -114,7 +91,7 @@ static bool has_name(const tc_module *m, const char *name)
 static void test_equal(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, MODEL("relu")), *was = ti_module_copy(m);
+    tc_module *m = case_parse(ctx, MODEL("relu"), NULL, 0), *was = ti_module_copy(m);
     double y[2 * SAMPLES], z[2 * SAMPLES], a[CHANNELS] = {0}, b[CHANNELS] = {0};
     CHECK(equalize(ctx, m, "int8") == 3);
     run(ctx, was, "relu", 0, y, a);
@@ -141,7 +118,7 @@ static void test_equal(void)
 static void test_left(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, MODEL("silu"));
+    tc_module *m = case_parse(ctx, MODEL("silu"), NULL, 0);
     double a[CHANNELS] = {0}, b[CHANNELS] = {0};
     run(ctx, m, "silu", 0, NULL, a);
     CHECK(equalize(ctx, m, "int8") == 2);

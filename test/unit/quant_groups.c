@@ -3,13 +3,10 @@
  * each group has a range of its own before the curve and all have one behind it; a curve that two
  * read is left alone. */
 #include <math.h>
-#include <string.h>
 
-#include "ir/ir_text.h"
-#include "ir/verify.h"
 #include "quant/channel_groups.h"
 #include "run/exec.h"
-#include "check.h"
+#include "quant_case.h"
 
 enum { CHANNELS = 16, SIDE = 8, SAMPLES = 8 };
 
@@ -37,11 +34,7 @@ static float constants[496];
 
 static void fill(void)
 {
-    uint32_t s = 7;
-    for (size_t i = 0; i < TC_COUNT(constants); i++) {
-        s = s * 1664525u + 1013904223u;
-        constants[i] = (float)(s >> 8) / 8388608.0f - 1;
-    }
+    case_noise(constants, TC_COUNT(constants), 7);
     for (int k = 0; k < CHANNELS; k++) { /* rows of the first two layers: 0.03 to 3 */
         float by = 0.03f * expf(0.307f * (float)(k * 5 % CHANNELS));
         for (int i = 0; i < 2; i++)
@@ -52,34 +45,13 @@ static void fill(void)
     }
 }
 
-static tc_status sample(void *from, size_t k, const tc_tensor *in)
-{
-    uint32_t s = 12345u + 77u * (uint32_t)k;
-    (void)from;
-    for (int64_t i = 0; i < tc_type_count(in[0].type); i++) {
-        s = s * 1664525u + 1013904223u;
-        ((float *)in[0].data)[i] = (float)(s >> 8) / 8388608.0f - 1;
-    }
-    return TC_OK;
-}
-
-static tc_module *parse(tc_ctx *ctx, const char *text)
-{
-    tc_module *m = NULL;
-    tc_bytes bytes = {(const uint8_t *)text, strlen(text)},
-             data = {(const uint8_t *)constants, sizeof constants};
-    CHECK(ti_parse(ctx, "t.ir", bytes, data, &m) == TC_OK && ti_infer_missing(ctx, m) == TC_OK &&
-          ti_verify(ctx, m) == TC_OK);
-    return m;
-}
-
 static size_t group(tc_ctx *ctx, tc_module *m, const char *preset, double least)
 {
     tc_config config;
     tc_domains domains;
     size_t n = 99;
     CHECK(ti_config_preset(preset, &config));
-    tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = sample}};
+    tc_quant_request request = {.config = &config, .samples = {.n = SAMPLES, .read = case_sample}};
     CHECK(ti_quant_decide(ctx, m, &config, NULL, &domains) == TC_OK &&
           ti_quant_observe(ctx, m, &request, &domains) == TC_OK);
     tc_groups *groups = ti_groups_find(ctx, ti_module_copy(m), &domains);
@@ -101,7 +73,7 @@ static size_t run(tc_ctx *ctx, const tc_module *m, tc_op op, double *out, double
             ti_graph_output(g, g->node[k]->out[0]);
     tc_exec *exec = ti_exec_new(ctx, shown);
     tc_tensor in = ti_tensor_new(&ctx->arena, ti_type_of(g, g->in[0])), y[24];
-    CHECK(n + 1 < TC_COUNT(y) && sample(NULL, 3, &in) == TC_OK &&
+    CHECK(n + 1 < TC_COUNT(y) && case_sample(NULL, 3, &in) == TC_OK &&
           ti_exec_run(exec, &in, y) == TC_OK);
     for (int i = 0; i < 3 * SIDE * SIDE; i++)
         out[i] = (double)((const float *)y[0].data)[i];
@@ -116,7 +88,7 @@ static size_t run(tc_ctx *ctx, const tc_module *m, tc_op op, double *out, double
 static void test_grouped(void)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, MODEL("%10")), *was = ti_module_copy(m);
+    tc_module *m = case_parse(ctx, MODEL("%10"), constants, TC_COUNT(constants)), *was = ti_module_copy(m);
     double y[3 * SIDE * SIDE], z[3 * SIDE * SIDE], a[24], b[24];
     CHECK(group(ctx, m, "int8", 0) == 2);
     run(ctx, was, TC_OP_silu, y, a);
@@ -134,7 +106,7 @@ static void test_grouped(void)
 static void test_left(const char *text, const char *preset, double least, size_t wanted)
 {
     tc_ctx *ctx = tc_ctx_new();
-    CHECK(group(ctx, parse(ctx, text), preset, least) == wanted);
+    CHECK(group(ctx, case_parse(ctx, text, constants, TC_COUNT(constants)), preset, least) == wanted);
     tc_ctx_free(ctx);
 }
 

@@ -2,13 +2,10 @@
 /* quant_rotate.c -- values between norms turn: the program gives what it gave, one loud channel
  * becomes many quiet ones, and what others read is left alone. */
 #include <math.h>
-#include <string.h>
 
-#include "ir/ir_text.h"
-#include "ir/verify.h"
 #include "quant/rotate.h"
 #include "run/exec.h"
-#include "check.h"
+#include "quant_case.h"
 
 enum { TOKENS = 4, CHANNELS = 48, VOCABULARY = 6 };
 
@@ -36,23 +33,9 @@ static float constants[2832];
 
 static void fill(void)
 {
-    uint32_t s = 7;
-    for (size_t i = 0; i < TC_COUNT(constants); i++) {
-        s = s * 1664525u + 1013904223u;
-        constants[i] = (float)(s >> 8) / 8388608.0f - 1;
-    }
+    case_noise(constants, TC_COUNT(constants), 7);
     for (int i = 0; i < VOCABULARY; i++)
         constants[i * CHANNELS + 5] *= 40; /* loud */
-}
-
-static tc_module *parse(tc_ctx *ctx, const char *text)
-{
-    tc_module *m = NULL;
-    tc_bytes bytes = {(const uint8_t *)text, strlen(text)},
-             data = {(const uint8_t *)constants, sizeof constants};
-    CHECK(ti_parse(ctx, "t.ir", bytes, data, &m) == TC_OK && ti_infer_missing(ctx, m) == TC_OK &&
-          ti_verify(ctx, m) == TC_OK);
-    return m;
 }
 
 static size_t rotate(tc_ctx *ctx, tc_module *m)
@@ -103,7 +86,7 @@ static bool has_name(const tc_module *m, const char *name)
 static void test_turned(const char *text)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, text), *was = ti_module_copy(m);
+    tc_module *m = case_parse(ctx, text, constants, TC_COUNT(constants)), *was = ti_module_copy(m);
     double y[TOKENS * 3], z[TOKENS * 3];
     CHECK(rotate(ctx, m) == 1);
     double before = run(ctx, was, TC_OP_add, y), after = run(ctx, m, TC_OP_add, z);
@@ -118,7 +101,7 @@ static void test_turned(const char *text)
 static void test_left(const char *text)
 {
     tc_ctx *ctx = tc_ctx_new();
-    tc_module *m = parse(ctx, text);
+    tc_module *m = case_parse(ctx, text, constants, TC_COUNT(constants));
     CHECK(rotate(ctx, m) == 0 && has_name(m, "sum"));
     tc_ctx_free(ctx);
 }

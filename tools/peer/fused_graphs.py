@@ -105,6 +105,20 @@ class Maker:
                                      self.zero(frm, zp), self.zero(to, zq)], [(to, shape)], per_channel=n > 1, scale32=True,
                          rounding_mode=rounding, input_unsigned=False, output_unsigned=False)
 
+    def unsigned(self):
+        """Codes of 8 bits without a sign, as files have them, as int8; or back."""
+        x, down = self.pick("i8"), self.chance(0.7)
+        one = self.g.const("i32", np.array([2 ** 30], np.int32)), self.g.const("i8", np.array([30], np.int8))
+        zero = -128 if self.chance(0.6) else self.number(-128, 128)
+        y = self.g.op("RESCALE", [x, *one, self.zero("i8", zero if down else 0), self.zero("i8", 0 if down else zero)], [self.g.type[x]],
+                      per_channel=False, scale32=True, rounding_mode=ROUNDING["single"], input_unsigned=down, output_unsigned=not down)
+        if down:
+            return y
+        if self.chance(0.3):
+            y = self.g.op("CLAMP", [y], [self.g.type[x]], min_val=np.int8(-81).tobytes(), max_val=np.int8(90).tobytes(), nan_mode=1)
+        self.g.output(y)  # the reference model ends where a TABLE reads one
+        return None
+
     def cast(self):
         x = self.pick(*ANY)
         frm, shape = self.g.type[x]
@@ -259,46 +273,55 @@ class Maker:
         y = self.g.op("MATMUL", [a, b, self.zero("i8", zp), self.zero("i8", zp)], [("i32", (n, h, h))])
         return self.g.op("RESHAPE", [y, self.g.shape([1, n, h, h])], [("i32", (1, n, h, h))]) if self.chance(0.7) else y
 
-    def window(self, shape, most=3):
-        """Kernel, stride and padding whose output is whole."""
-        kernel, stride, pad, out = [], [], [], []
-        for d in shape:
-            k, s = self.number(1, most + 1), self.of(1, 1, 1, 2)
+    def window(self, shape, most=3, dilates=False):
+        """Kernel, stride, padding and dilation whose output is whole; now and then one that is far larger along one axis."""
+        kernel, stride, pad, dilation, out = [], [], [], [], []
+        long = self.number(0, len(shape)) if self.chance(0.15) else -1
+        for i, d in enumerate(shape):
+            k, s = self.number(1, most + 1 + 8 * (i == long)), self.of(1, 1, 1, 1, 2, 2, 3)
             before, after = self.number(0, k), self.number(0, k)
-            while (d + before + after - k) % s:
+            step = self.number(1, 4) if dilates and self.chance(0.2) else 1
+            span = (k - 1) * step + 1
+            while (d + before + after - span) % s:
                 after = after + 1 if after + 1 < k else 0
                 if not after:
                     s = 1
-            if d + before + after < k:
+            if d + before + after < span:
                 raise ValueError
             kernel.append(k)
             stride.append(s)
+            dilation.append(step)
             pad += [before, after]
-            out.append((d + before + after - k) // s + 1)
-        return kernel, stride, pad, out
+            out.append((d + before + after - span) // s + 1)
+        return kernel, stride, pad, out, dilation
+
+    def bias(self, n):
+        """Constants; now and then numbers of the program."""
+        numbers = self.rng.integers(-999, 999, n).astype(np.int32)
+        return self.g.input("i32", (n,), numbers) if self.chance(0.1) else self.g.const("i32", numbers)
 
     def conv(self):
         x = self.pick("i8", rank=4)
         _, shape = self.g.type[x]
-        oc, (kernel, stride, pad, out) = self.of(1, 3, 4, 8, 16, 17), self.window(shape[1:3])
+        oc, (kernel, stride, pad, out, dilation) = self.of(1, 3, 4, 8, 16, 17), self.window(shape[1:3], dilates=True)
         w = self.rng.integers(-127, 128, (oc, *kernel, shape[3])).astype(np.int8)
-        bias = self.rng.integers(-999, 999, oc if self.chance(0.7) else 1).astype(np.int32)
-        return self.g.op("CONV2D", [x, self.g.const("i8", w), self.g.const("i32", bias), self.zero("i8", self.number(-9, 9)), self.zero("i8")],
-                         [("i32", (shape[0], *out, oc))], pad=pad, stride=stride, dilation=[1, 1], local_bound=False, acc_type="i32")
+        bias = self.bias(oc if self.chance(0.7) else 1)
+        return self.g.op("CONV2D", [x, self.g.const("i8", w), bias, self.zero("i8", self.number(-9, 9)), self.zero("i8")],
+                         [("i32", (shape[0], *out, oc))], pad=pad, stride=stride, dilation=dilation, local_bound=False, acc_type="i32")
 
     def depthwise(self):
         x = self.pick("i8", rank=4)
         _, shape = self.g.type[x]
-        m, (kernel, stride, pad, out) = self.of(1, 1, 2), self.window(shape[1:3])
+        m, (kernel, stride, pad, out, dilation) = self.of(1, 1, 2), self.window(shape[1:3], dilates=True)
         w = self.rng.integers(-127, 128, (*kernel, shape[3], m)).astype(np.int8)
-        bias = self.rng.integers(-999, 999, shape[3] * m).astype(np.int32)
-        return self.g.op("DEPTHWISE_CONV2D", [x, self.g.const("i8", w), self.g.const("i32", bias), self.zero("i8", self.number(-9, 9)), self.zero("i8")],
-                         [("i32", (shape[0], *out, shape[3] * m))], pad=pad, stride=stride, dilation=[1, 1], local_bound=False, acc_type="i32")
+        bias = self.bias(shape[3] * m)
+        return self.g.op("DEPTHWISE_CONV2D", [x, self.g.const("i8", w), bias, self.zero("i8", self.number(-9, 9)), self.zero("i8")],
+                         [("i32", (shape[0], *out, shape[3] * m))], pad=pad, stride=stride, dilation=dilation, local_bound=False, acc_type="i32")
 
     def pooling(self):
         x = self.pick("i8", "i16", rank=4)
         dtype, shape = self.g.type[x]
-        kernel, stride, pad, out = self.window(shape[1:3])
+        kernel, stride, pad, out, _ = self.window(shape[1:3])
         result = [(dtype, (shape[0], *out, shape[3]))]
         if self.chance(0.5):
             return self.g.op("MAX_POOL2D", [x], result, kernel=kernel, stride=stride, pad=pad, nan_mode=1)
@@ -314,10 +337,11 @@ class Maker:
 
 
 STEPS = ["begin", "begin", "constant"] + 4 * ["rescale"] + 3 * ["binary"] + 2 * ["slice", "concat"] + [
-    "cast", "table", "clamp", "shift", "unary", "select", "pad", "reshape", "reshape", "transpose", "transpose", "reverse", "tile", "gather",
+    "cast", "unsigned", "table", "clamp", "shift", "unary", "select", "pad", "reshape", "reshape", "transpose", "transpose", "reverse", "tile", "gather",
     "reduce", "reduce", "argmax", "matmul", "conv", "depthwise", "pooling", "resize"]
 
 
 def recipe_of(seed, number):
     rng = np.random.default_rng([seed, number])
-    return [("begin", 1), ("rescale", 2)] + [(STEPS[int(rng.integers(0, len(STEPS)))], 3 + k) for k in range(int(rng.integers(2, 10)))]
+    first = "unsigned" if rng.random() < 0.2 else "rescale"
+    return [("begin", 1), (first, 2)] + [(STEPS[int(rng.integers(0, len(STEPS)))], 3 + k) for k in range(int(rng.integers(2, 10)))]

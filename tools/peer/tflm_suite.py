@@ -300,6 +300,82 @@ INT8 = {
 }
 
 
+# Programs with buffers that they change, several runs one after the other.
+STATE = {
+    "a queue": """graph @main(%x "x": f32[1,4,3]) {
+  %b "b" = const @ZEROS : f32[1,4,6]
+  %a = cat %b, %x axis=2 : f32[1,4,9]
+  %n = slice %a axis=2 start=3 end=9 step=1 : f32[1,4,6]
+  %s = sum %a axes=[2] keepdim=false : f32[1,4]
+  mutate %b -> %n
+  return %s
+}
+""",
+    "one after the other, from numbers": """graph @main(%x "x": f32[1,4,6]) {
+  %b "b1" = const @NUMBERS : f32[1,4,6]
+  %c "b2" = const @ZEROS : f32[1,4,6]
+  %d = add %x, %c alpha=1 : f32[1,4,6]
+  %e = mul %d, %b : f32[1,4,6]
+  mutate %b -> %x
+  mutate %c -> %b
+  return %e
+}
+""",
+    "an image's mean, a count": """graph @main(%x "x": f32[1,3,8,8]) {
+  %b "b" = const [0.5, -0.25, 1] : f32[1,3,1,1]
+  %w = const [1, 0, 0, 0, 1, 0.5, 0, -1, 1] : f32[3,3,1,1]
+  %n "n" = const [0] : f32[1]
+  %one = const [1] : f32[1]
+  %m = add %n, %one alpha=1 : f32[1]
+  %a = add %x, %b alpha=1 : f32[1,3,8,8]
+  %c = conv %a, %w stride=[1,1] pad=[0,0,0,0] dilation=[1,1] groups=1 : f32[1,3,8,8]
+  %r = relu %c : f32[1,3,8,8]
+  %y = mean %r axes=[2,3] keepdim=true : f32[1,3,1,1]
+  %z = mul %y, %m : f32[1,3,1,1]
+  mutate %b -> %y
+  mutate %n -> %m
+  return %z
+}
+""",
+}
+
+
+def filled(text):
+    rng = np.random.default_rng(2)
+    return re.sub(r"@(ZEROS|NUMBERS)", lambda m: str([round(float(v), 2) * (m[1] != "ZEROS") for v in rng.standard_normal(24)]), text)
+
+
+def in_turn(tosac, path, runs):
+    """All runs in one interpreter, beside `tosac run` of all."""
+    from tflite_micro.python.tflite_micro import runtime
+    with open(path, "rb") as f:
+        it = runtime.Interpreter.from_bytes(f.read())
+    got = []
+    for x in runs:
+        it.set_input(x, 0)
+        it.invoke()
+        got.append(np.array(it.get_output(0)))
+    with tempfile.TemporaryDirectory() as folder:
+        want = run_tosac(tosac, path, [np.stack(runs)], folder)[0]
+    got = np.stack(got)
+    return want.size == got.size and np.array_equal(want.reshape(got.shape), got) and not np.array_equal(got[0], got[-1])
+
+
+def remembering(tosac):
+    """int8 programs for a Cortex-M that remember: whether TFLM gives the bytes of `tosac run`, run after run."""
+    for name, text in STATE.items():
+        with tempfile.TemporaryDirectory() as folder:
+            model, out = os.path.join(folder, "p.ir"), os.path.join(folder, "p.tflite")
+            with open(model, "w") as f:
+                f.write(numbered(filled(text)))
+            done = subprocess.run([tosac, "compile", model, "-t", "cortex-m4", "-o", out, "--calib", "random:8"], capture_output=True, text=True)
+            shape = [int(d) for d in re.search(r"f32\[([\d,]+)\]", text)[1].split(",")]
+            runs = list(np.random.default_rng(1).standard_normal([8, *shape]).astype(np.float32))
+            same = done.returncode == 0 and in_turn(tosac, out, runs)
+            print(f"int8, state, {name}: {'equal' if same else 'different'} {done.stderr[-300:] if done.returncode else ''}")
+            yield same
+
+
 def numbered(text):
     """Values by number, as the format has them, of values by name."""
     names = {}
@@ -356,7 +432,7 @@ def main():
             same, said = judge(tosac, out, [x]) if done.returncode == 0 else (False, done.stderr[-300:])
             print(f"digits, {name}, {target}: {'equal' if same else 'different'}: {said}")
             good, bad = good + same, bad + (not same)
-    for same in (*tokens(tosac), *programs(tosac)):
+    for same in (*tokens(tosac), *programs(tosac), *remembering(tosac)):
         good, bad = good + same, bad + (not same)
     print(f"TensorFlow Lite Micro: {good} passed, {bad} failed")
     return bad != 0

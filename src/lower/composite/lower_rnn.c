@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_rnn.c -- lstm, gru and the plain recurrent layers, and one step of each, unrolled.
  *
- * Between the borders everything is 16 bits wide, or f32. */
+ * Between the borders everything is 16 bits wide, or f32; the c of an lstm, which may grow to 16 and
+ * more, has 31 bits where 16 of them would be coarse next to the result. */
 #include "lower_rnn.h"
 
 #include <math.h>
@@ -12,8 +13,8 @@
 #include "../../num/load.h"
 #include "../../num/rnn.h"
 
-static const double gate_unit =
-    0x1p-11; /* sums that go into sigmoid and tanh: between -16 and 16 */
+enum { COARSE = 32 }; /* steps of the result in one of c */
+static const double gate_unit = 0x1p-11; /* sums that go into gates: between -16 and 16 */
 
 /* One cell: where its weights are, and the steps of its states. */
 typedef struct cell {
@@ -24,7 +25,9 @@ typedef struct cell {
     int project;           /* from w_ih to w_hr; 0: h is not projected */
     int64_t hidden, given; /* given: extent of h */
     double h_unit, c_unit, start_unit; /* start: of the h that is given */
+    bool wide;  /* c is i32 */
     double far; /* of a plain layer: how far the sum that goes into tanh matters */
+    double sum_unit;
 } cell;
 
 typedef struct state {
@@ -40,9 +43,13 @@ static state lstm_step(tc_build *lw, const cell *l, tc_rnn_num sum, state s)
     tc_rnn_num forget = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, n, n));
     tc_rnn_num next = ti_rnn_tanh(lw, ti_rnn_part(lw, sum, 2 * n, n), TC_GATE_FAR);
     tc_rnn_num out = ti_rnn_sigmoid(lw, ti_rnn_part(lw, sum, 3 * n, n));
-    tc_rnn_num taken = ti_rnn_times(lw, in, next, TC_SHARE_UNIT);
-    tc_rnn_num kept = ti_rnn_times(lw, forget, s.c, l->c_unit);
-    s.c = ti_rnn_plus(lw, kept, taken, l->c_unit);
+    if (l->wide)
+        s.c = ti_rnn_blend(lw, forget, s.c, in, next);
+    else {
+        tc_rnn_num taken = ti_rnn_times(lw, in, next, TC_SHARE_UNIT);
+        tc_rnn_num kept = ti_rnn_times(lw, forget, s.c, l->c_unit);
+        s.c = ti_rnn_plus(lw, kept, taken, l->c_unit);
+    }
     tc_rnn_num shown = ti_rnn_tanh(lw, s.c, TC_GATE_FAR);
     s.h = ti_rnn_times(lw, out, shown, l->project ? TC_SHARE_UNIT : l->h_unit);
     if (l->project)
@@ -81,10 +88,7 @@ static state step(tc_build *lw, const cell *l, tc_rnn_num x, state s)
                 of_h = {s.h, l->weight + 1, l->bias ? l->weight + 3 : -1, 0, 0};
     if (l->kind == TC_RNN_GRU)
         return gru_step(lw, l, of_x, of_h, s);
-    double unit = l->kind == TC_RNN_RELU   ? l->h_unit
-                  : l->kind == TC_RNN_TANH ? l->far * 0x1p-15
-                                           : gate_unit;
-    tc_rnn_num sum = ti_rnn_affine2(lw, l->of, of_x, of_h, unit, NULL);
+    tc_rnn_num sum = ti_rnn_affine2(lw, l->of, of_x, of_h, l->sum_unit, NULL);
     if (l->kind == TC_RNN_LSTM)
         return lstm_step(lw, l, sum, s);
     s.h = l->kind == TC_RNN_RELU ? ti_rnn_relu(lw, sum) : ti_rnn_tanh(lw, sum, l->far);
@@ -109,14 +113,14 @@ static double start_reach(const tc_build *lw, const tc_node *node, int i)
 /* Part `which` of a state [cells, batch, hidden], or all of one [batch, hidden], as [1, 1, batch,
  * hidden]. */
 static tc_rnn_num state_of(tc_build *lw, tc_rnn_num all, int64_t which, int64_t batch,
-                           int64_t hidden, double unit)
+                           int64_t hidden, double unit, bool wide)
 {
     if (!all.val)
         return all;
     int64_t cells = tc_type_count(ti_b_type(lw, all.val)) / (batch * hidden);
     all.val = ti_b_tosa_reshape(lw, all.val, 4, (int64_t[]){1, cells, batch, hidden});
     all.val = ti_b_tosa_slice_axis(lw, all.val, 1, which, 1);
-    return ti_rnn_as(lw, all, unit);
+    return wide ? ti_rnn_wide(lw, all, unit) : ti_rnn_as(lw, all, unit);
 }
 
 double ti_rnn_gain(const double *w, int64_t rows, int64_t n)
@@ -153,13 +157,42 @@ static double tanh_far(const tc_type *result)
     return far;
 }
 
+static bool is_read(const tc_build *lw, const tc_node *node, int i)
+{
+    return lw->lower->dry || lw->rw->readers[node->out[i]] > 0;
+}
+
+/* Somebody reads a quantized result of 16 bits. */
+static bool gives_i16(const tc_build *lw, const tc_node *node)
+{
+    bool any = false;
+    for (int i = 0; i < node->n_out; i++)
+        any = any || (is_read(lw, node, i) && ti_lower_result(lw, node, i)->dtype == TC_i16);
+    return any && ti_node_quantized(lw->rw->from, node);
+}
+
+static const tc_rnn_kind kind_of[TC_OP_COUNT] = {
+    [TC_OP_lstm] = TC_RNN_LSTM,         [TC_OP_lstm_cell] = TC_RNN_LSTM,
+    [TC_OP_gru] = TC_RNN_GRU,           [TC_OP_gru_cell] = TC_RNN_GRU,
+    [TC_OP_rnn_tanh] = TC_RNN_TANH,     [TC_OP_rnn_tanh_cell] = TC_RNN_TANH,
+    [TC_OP_rnn_relu] = TC_RNN_RELU,     [TC_OP_rnn_relu_cell] = TC_RNN_RELU,
+};
+
+double ti_rnn_sum_unit(tc_op op, const tc_type *result)
+{
+    return kind_of[op] == TC_RNN_RELU   ? 0
+           : kind_of[op] == TC_RNN_TANH ? tanh_far(result) * 0x1p-15
+                                        : gate_unit;
+}
+
 /* A step leaves h between -1 and 1, except with relu and projections; a larger initial state decays
  * through a mean of both (gru), or is read once, in its own steps.  c may grow by 1 a step: that,
  * or 16, or the range of the domains at the border.  most: the range of an lstm's h. */
 static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, int64_t steps,
                   double most, cell *l)
 {
-    l->far = tanh_far(ti_lower_result(lw, node, 0));
+    const tc_type *result = ti_lower_result(lw, node, 0);
+    l->far = tanh_far(result);
     double c = 16, h = 0, given = fmax(1, start_reach(lw, node, 1));
     for (int i = 0; i < node->n_out; i++) {
         h = fmax(h, i < first + 1 ? ti_rnn_reach(ti_lower_result(lw, node, i)) : 0);
@@ -171,13 +204,12 @@ static void units(tc_build *lw, const tc_node *node, tc_rnn_kind k, int first, i
                                   : most * TC_SHARE_UNIT;
     if (k == TC_RNN_RELU)
         l->start_unit = l->h_unit;
+    l->sum_unit = k == TC_RNN_RELU ? l->h_unit : ti_rnn_sum_unit(node->op, result);
     double start = k == TC_RNN_LSTM ? start_reach(lw, node, 2) : 0;
-    l->c_unit = fmin(fmax(c, start), start + (double)steps) * TC_SHARE_UNIT;
-}
-
-static bool is_read(const tc_build *lw, const tc_node *node, int i)
-{
-    return lw->lower->dry || lw->rw->readers[node->out[i]] > 0;
+    double most_c = fmin(fmax(c, start), start + (double)steps);
+    l->wide = k == TC_RNN_LSTM && gives_i16(lw, node) &&
+              most_c * TC_SHARE_UNIT > COARSE * ti_scale_of(result);
+    l->c_unit = most_c * (l->wide ? 0x1p-30 : TC_SHARE_UNIT);
 }
 
 /* Pieces along an axis as one, in the domain and shape of result i. */
@@ -205,13 +237,10 @@ static bool typed(tc_build *lw, const tc_node *node)
     return lw->status == TC_OK;
 }
 
-/* Somebody reads a result of 16 bits, and the target has what that takes. */
-static bool is_i16(const tc_build *lw, const tc_node *node)
+/* The target has what exact steps take. */
+static bool is_fine(const tc_build *lw, const tc_node *node)
 {
-    bool any = false;
-    for (int i = 0; i < node->n_out; i++)
-        any = any || (is_read(lw, node, i) && ti_lower_result(lw, node, i)->dtype == TC_i16);
-    return any && ti_node_quantized(lw->rw->from, node) && ti_lower_fine(lw);
+    return gives_i16(lw, node) && ti_lower_fine(lw);
 }
 
 static void put_i16(tc_build *lw, const tc_node *node, tc_rnn r, tc_val *out)
@@ -274,13 +303,6 @@ static tc_rnn_num beside(tc_build *lw, tc_rnn_num a, tc_rnn_num b, int64_t n)
     return a;
 }
 
-static const tc_rnn_kind kind_of[TC_OP_COUNT] = {
-    [TC_OP_lstm] = TC_RNN_LSTM,         [TC_OP_lstm_cell] = TC_RNN_LSTM,
-    [TC_OP_gru] = TC_RNN_GRU,           [TC_OP_gru_cell] = TC_RNN_GRU,
-    [TC_OP_rnn_tanh] = TC_RNN_TANH,     [TC_OP_rnn_tanh_cell] = TC_RNN_TANH,
-    [TC_OP_rnn_relu] = TC_RNN_RELU,     [TC_OP_rnn_relu_cell] = TC_RNN_RELU,
-};
-
 void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
 {
     const tc_rnn_kind k = kind_of[node->op];
@@ -291,7 +313,7 @@ void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
             hidden = ti_lower_type(lw, node, states)->dim[2];
     if (!typed(lw, node))
         return;
-    if (is_i16(lw, node)) {
+    if (is_fine(lw, node)) {
         const tc_type *xt = ti_lower_type(lw, node, 0);
         put_i16(lw, node,
                 (tc_rnn){.kind = k,
@@ -330,9 +352,9 @@ void ti_lower_rnn(tc_build *lw, const tc_node *node, tc_val *out)
     for (int64_t i = 0; i < cells && lw->status == TC_OK; i += ways) {
         tc_rnn_num *to[2] = {NULL, NULL};
         for (int d = 0; d < ways; d++, l.weight += o.per_cell) {
-            state s = {.h = state_of(lw, h, i + d, x.batch, given, l.start_unit)};
+            state s = {.h = state_of(lw, h, i + d, x.batch, given, l.start_unit, false)};
             if (k == TC_RNN_LSTM)
-                s.c = state_of(lw, c, i + d, x.batch, hidden, l.c_unit);
+                s.c = state_of(lw, c, i + d, x.batch, hidden, l.c_unit, l.wide);
             to[d] = tc_new_n(&lw->ctx->arena, tc_rnn_num, (size_t)x.steps);
             s = direction(lw, &l, &x, d == 1, s, to[d]);
             last_h[i + d] = s.h;
@@ -360,10 +382,13 @@ void ti_lower_rnn_cell(tc_build *lw, const tc_node *node, tc_val *out)
     if (!typed(lw, node))
         return;
     tc_rnn_weights of = {.node = node};
-    cell l = {
-        .kind = k, .of = &of, .weight = 1 + states, .bias = node->n_in > 3 + states, .hidden = ht->dim[last]};
+    cell l = {.kind = k,
+              .of = &of,
+              .weight = 1 + states,
+              .bias = node->n_in > 3 + states,
+              .hidden = ht->dim[last]};
     int64_t batch = last ? xt->dim[0] : 1;
-    if (is_i16(lw, node)) {
+    if (is_fine(lw, node)) {
         put_i16(lw, node,
                 (tc_rnn){.kind = k,
                          .weight = l.weight,
@@ -384,9 +409,9 @@ void ti_lower_rnn_cell(tc_build *lw, const tc_node *node, tc_val *out)
     if (x.val && ti_b_dtype(lw, x.val) == TC_i16)
         x = ti_rnn_as(lw, x, x.unit * 128 / 127);
     x.val = ti_b_tosa_reshape(lw, x.val, 4, (int64_t[]){1, 1, batch, xt->dim[last]});
-    state s = {state_of(lw, ti_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit), {0}};
+    state s = {state_of(lw, ti_rnn_in(lw, node, 1), 0, batch, l.hidden, l.start_unit, false), {0}};
     if (k == TC_RNN_LSTM)
-        s.c = state_of(lw, ti_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit);
+        s.c = state_of(lw, ti_rnn_in(lw, node, 2), 0, batch, l.hidden, l.c_unit, l.wide);
     s = step(lw, &l, x, s);
     out[0] = joined(lw, node, 0, &s.h, 1, 0, ht->rank, ht->dim);
     if (k == TC_RNN_LSTM)

@@ -23,6 +23,8 @@ typedef struct tc_rnn {
 
 /* The largest row sum of |w|; 0 without w. */
 double ti_rnn_gain(const double *w, int64_t rows, int64_t n);
+/* The steps of the 16-bit sums that go into sigmoid and tanh; 0: of relu. */
+double ti_rnn_sum_unit(tc_op op, const tc_type *result);
 /* The node with results of 16 bits, where the target has what exp_i16.c takes. */
 void ti_put_rnn_i16(tc_build *lw, const tc_node *node, const tc_rnn *r, tc_val *out);
 

@@ -370,6 +370,30 @@ tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit)
     return (tc_rnn_num){ti_put_rescale(lw, y, a.unit * b.unit / unit, 0, 0, TC_i16), unit, 0};
 }
 
+tc_rnn_num ti_rnn_wide(tc_build *lw, tc_rnn_num a, double unit)
+{
+    if (!a.val)
+        return a;
+    return (tc_rnn_num){ti_put_rescale(lw, a.val, a.unit / unit, a.zero, 0, TC_i32), unit, 0};
+}
+
+tc_rnn_num ti_rnn_blend(tc_build *lw, tc_rnn_num a, tc_rnn_num wide, tc_rnn_num b, tc_rnn_num c)
+{
+    tc_rnn_num high = {TC_NONE, ldexp(wide.unit, 15), 0}, low = {TC_NONE, wide.unit, 0};
+    if (!wide.val)
+        return none();
+    ti_put_halves(lw, wide.val, &high.val, &low.val);
+    const tc_rnn_num term[3][2] = {{a, high}, {a, low}, {b, c}};
+    tc_val sum = TC_NONE;
+    for (int i = 0; i < 3; i++) {
+        tc_rnn_num y = {ti_b_tosa_mul(lw, term[i][0].val, term[i][1].val),
+                        term[i][0].unit * term[i][1].unit, 0};
+        y = ti_rnn_wide(lw, y, wide.unit);
+        sum = i ? ti_b_tosa_add(lw, sum, y.val) : y.val;
+    }
+    return (tc_rnn_num){sum, wide.unit, 0};
+}
+
 tc_rnn_num ti_rnn_relu(tc_build *lw, tc_rnn_num a)
 {
     if (!a.val)

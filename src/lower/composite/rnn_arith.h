@@ -52,6 +52,11 @@ tc_rnn_num ti_rnn_affine2(tc_build *lw, tc_rnn_weights *of, tc_rnn_term a, tc_rn
 tc_rnn_num ti_rnn_plus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_minus(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
 tc_rnn_num ti_rnn_times(tc_build *lw, tc_rnn_num a, tc_rnn_num b, double unit);
+/* In other steps, i32. */
+tc_rnn_num ti_rnn_wide(tc_build *lw, tc_rnn_num a, double unit);
+/* a wide + b c, in the steps of `wide`, which is i32 below 2^30; the others are i16.  Past 2^30 it
+ * saturates when it is read again. */
+tc_rnn_num ti_rnn_blend(tc_build *lw, tc_rnn_num a, tc_rnn_num wide, tc_rnn_num b, tc_rnn_num c);
 tc_rnn_num ti_rnn_sigmoid(tc_build *lw, tc_rnn_num a);
 /* far: past it a counts as far; from TC_GATE_FAR on as infinite. */
 tc_rnn_num ti_rnn_tanh(tc_build *lw, tc_rnn_num a, double far);

@@ -48,8 +48,6 @@ int ti_function_operand(tc_build *lw, const tc_node *node)
 /* The node's operator on the given operands; what is not given is one constant number. */
 static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, tc_tensor *y)
 {
-    tc_graph g = ti_graph_empty(lw->g->module, "function");
-    tc_val in[TC_MAX_RANK] = {0};
     tc_tensor operand[TC_MAX_RANK] = {{NULL, NULL}};
     for (int i = 0; i < node->n_in; i++) {
         if (!node->in[i])
@@ -62,12 +60,8 @@ static bool evaluate(tc_build *lw, const tc_node *node, const tc_tensor *given, 
             if (!ti_function_number(lw, node->in[i], operand[i].data))
                 return false;
         }
-        in[i] = ti_graph_input(&g, operand[i].type, NULL);
     }
-    tc_node *made;
-    lw->status = ti_graph_emit(&g, node->op, node->attr, in, node->n_in, 1, node->loc, &made);
-    if (lw->status == TC_OK)
-        lw->status = ti_eval_node(&g, made, operand, y, &lw->ctx->scratch);
+    lw->status = ti_eval_operator(lw->g->module, node, operand, y, &lw->ctx->scratch);
     if (lw->status == TC_OK && ti_op_nan_is_zero(node->op) && y->type->dtype == TC_f32)
         ti_nan_to_zero(*y);
     return lw->status == TC_OK;

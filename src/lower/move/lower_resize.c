@@ -4,7 +4,7 @@
  * Each axis is the interpreter's own table of indices and weights.  RESIZE is used where its
  * rational steps give the same table; otherwise nearest neighbours are gathered rows, and weighted
  * ones a matrix product (floats) or sums of gathered rows times weights (quantized values, weights
- * of 14 bits; floats that may be infinite). */
+ * of 15 bits; floats that may be infinite). */
 #include <math.h>
 
 #include "../../base/real.h"
@@ -333,8 +333,9 @@ void ti_lower_plain_upsample(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- quantized ---- */
 
-/* One axis of i32 elements of `bits` bits: sums of taps times weights of 2^-14, the result again
- * 2^-14 as large except for `more` bits below the step. */
+/* One axis of i32 elements: sums of taps times weights of 2^-15, the result again 2^-15 as large except
+ * for `more` bits below the step.  Weights of both axes overshoot to 1.375 at most, and 1.375^2 2^30 is below
+ * 2^31. */
 static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
 {
     tc_val sum = TC_NONE;
@@ -344,19 +345,19 @@ static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_ax
         dim[axis] = a->out;
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
-            weight[o] = rint(a->weight[o * a->taps + i] * 16384);
+            weight[o] = rint(a->weight[o * a->taps + i] * 0x1p15);
         tc_val by = ti_b_numbers(lw, TC_i32, rank, dim, weight);
         tc_val one = ti_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
         sum = sum ? ti_b_tosa_add(lw, sum, one) : one;
     }
-    return ti_put_rescale(lw, sum, ldexp(1, more - 14), 0, 0, TC_i32);
+    return ti_put_rescale(lw, sum, ldexp(1, more - 15), 0, 0, TC_i32);
 }
 
 static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type *from,
                       const tc_type *to)
 {
     int room =
-        from->dtype == TC_i16 ? 0 : 5; /* bits below the step: 16 + 14 + overshoot stay below 31 */
+        from->dtype == TC_i16 ? 0 : 5; /* bits below the step */
     x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
     for (int i = 0; i < s->n; i++)
         x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);

@@ -26,7 +26,6 @@ typedef struct tc_tfl_tensor {
     int64_t dim[TC_MAX_RANK]; /* as the file says; -1: open */
     uint32_t open;            /* a bit for each axis whose size is open */
     int n_scale;              /* 0: not quantized */
-    int64_t n_zero;
     double *scale;
     int64_t *zero; /* in our codes: 128 less for uint8 */
     int axis;      /* of several scales */

@@ -73,6 +73,8 @@ TC_MUST_USE tc_status ti_tfl_tensors(tc_tfl_scope *scope, int64_t graph);
 TC_MUST_USE tc_status ti_tfl_load(tc_tfl_scope *scope, tc_tfl_tensor *t, const tc_loc *loc,
                                   tc_tensor *out);
 tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i);
+/* Whether a tensor's buffer has numbers, which are not looked at. */
+bool ti_tfl_has_numbers(const tc_tfl *reader, const tc_tfl_tensor *t);
 
 /* tflite_graph.c */
 /* The value of tensor i, its constant created; TC_NONE with *status set when there is none. */

@@ -139,6 +139,16 @@ tc_bytes ti_tfl_buffer(tc_tfl *reader, int64_t i)
     return (tc_bytes){reader->bytes.data + at, (size_t)size};
 }
 
+bool ti_tfl_has_numbers(const tc_tfl *reader, const tc_tfl_tensor *t)
+{
+    uint32_t i = ti_fb_u32(t->table, TENSOR_BUFFER, 0);
+    if (!i || i >= reader->buffers.n)
+        return false;
+    tc_fb_table b = ti_fb_list_table(reader->buffers, i);
+    return ti_fb_u64(b, BUFFER_AT, 0) > 1 ? ti_fb_u64(b, BUFFER_SIZE, 0) != 0
+                                          : ti_fb_count(b, BUFFER_DATA) != 0;
+}
+
 static bool is_sparse(const tc_tfl_tensor *t)
 {
     return ti_fb_has(t->table, TENSOR_SPARSITY);

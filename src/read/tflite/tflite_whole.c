@@ -15,17 +15,11 @@ bool ti_tfl_stays_whole(const tc_tfl_node *n)
     return false;
 }
 
-static bool has_numbers(const tc_tfl_node *n, const tc_tfl_tensor *t)
-{
-    return ti_tfl_buffer(n->scope->reader, (int64_t)ti_fb_u32(t->table, TENSOR_BUFFER, 0)).size !=
-           0;
-}
-
 /* Whether input i is an operand of the node. */
 static bool is_operand(const tc_tfl_node *n, int i)
 {
     const tc_tfl_tensor *t = ti_tfl_in_tensor(n, i);
-    return t && !t->variable && !has_numbers(n, t);
+    return t && !t->variable && !ti_tfl_has_numbers(n->scope->reader, t);
 }
 
 static const tc_type *type_of(tc_ctx *ctx, const tc_tfl_tensor *t)
