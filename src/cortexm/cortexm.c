@@ -48,6 +48,10 @@ static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
         s->scratch = ti_c_npu_of(m, s->node)->scratch;
         return TC_OK;
     }
+    if (s->transform) {
+        s->scratch = ti_c_transform_scratch(s);
+        return TC_OK;
+    }
     if (!calls) {
         s->scratch = ti_c_columns(cg, s, m->request->core);
         return TC_OK;
@@ -120,6 +124,7 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     TC_TRY(check_types(m, g));
     ti_c_steps(m->ctx, cg);
     ti_c_roots(m->ctx, cg);
+    ti_c_transforms(m->ctx, cg);
     cg->cost = tc_new_n(&m->ctx->arena, tc_c_cost, cg->n_step);
     for (size_t k = 0; k < cg->n_step; k++)
         TC_TRY(find_scratch(m, cg, &cg->step[k]));

@@ -23,7 +23,8 @@ typedef struct seeker {
     const float *w;
     int64_t rows, columns, length, points;
     double largest;     /* of all weights */
-    double *window;     /* of `length` */
+    double *window;     /* of `length`, */
+    bool *open;         /* and where no row tells it */
     double *cos, *sin;  /* of 2 pi i / points */
     int32_t *bin;
     double *real, *imag;
@@ -224,7 +225,8 @@ static void solve_window(seeker *s)
             xb += (double)row_of(s, r)[n] * b;
             bb += b * b;
         }
-        s->window[n] = bb > 0 ? xb / bb : 0;
+        s->open[n] = !(bb > 0);
+        s->window[n] = s->open[n] ? 0 : xb / bb;
     }
 }
 
@@ -381,6 +383,7 @@ bool ti_dft_find(tc_arena *arena, const float *w, int64_t rows, int64_t length, 
         return false;
     tc_mark mark = ti_arena_mark(arena);
     s.window = tc_new_n(arena, double, (size_t)s.length);
+    s.open = tc_new_n(arena, bool, (size_t)s.length);
     s.cos = tc_new_n(arena, double, (size_t)(4 * s.length));
     s.sin = tc_new_n(arena, double, (size_t)(4 * s.length));
     s.bin = tc_new_n(arena, int32_t, (size_t)rows);
@@ -395,6 +398,7 @@ bool ti_dft_find(tc_arena *arena, const float *w, int64_t rows, int64_t length, 
                     .rows = rows,
                     .length = s.length,
                     .window = rounded(arena, s.window, s.length),
+                    .open = s.open,
                     .bin = s.bin,
                     .real = rounded(arena, s.real, rows),
                     .imag = rounded(arena, s.imag, rows),

@@ -19,6 +19,7 @@ typedef struct tc_dft {
     int64_t points; /* N: 2, 3 and 5 are its only prime factors */
     int64_t rows, length;
     const float *window;    /* length */
+    const bool *open;       /* by element of the window: all rows are 0 there, whatever it is; it is given as 0 */
     const int32_t *bin;     /* by row: k, 0 .. N / 2 */
     const float *real, *imag; /* by row: p, q */
     bool plain;             /* every p and q is 0, 1 or -1, and one of each row's is 0 */
