@@ -204,11 +204,6 @@ int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
 void ti_c_transforms(tc_ctx *ctx, tc_c_graph *cg);
 tc_val ti_c_transform_other(const tc_c_step *step);
 int64_t ti_c_transform_scratch(const tc_c_step *step);
-/* In all its windows: samples, results, operations, and those of the matrices that it stands for. */
-typedef struct tc_c_transformed {
-    int64_t points;
-    double windows, elements, results, quick, matrix;
-} tc_c_transformed;
 tc_c_transformed ti_c_transformed(const tc_c_step *step);
 
 /* c_size.c: flash of the functions that have been written, about. */

@@ -235,7 +235,8 @@ tc_c_transformed ti_c_transformed(const tc_c_step *s)
     double matrix = ti_dft_matrix_operations(&t->side[0]);
     if (t->node[1])
         matrix += ti_dft_matrix_operations(&t->side[1]);
-    return (tc_c_transformed){.points = t->side[0].points,
+    return (tc_c_transformed){.node = s->node->loc->node ? s->node->loc->node : "",
+                              .points = t->side[0].points,
                               .windows = n,
                               .elements = n * (double)t->side[0].points,
                               .results = n * rows,

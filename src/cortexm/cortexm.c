@@ -378,6 +378,17 @@ static void put_source(tc_c_model *m, tc_buf *out)
     ti_buf_put(out, m->code.data, m->code.size);
 }
 
+static void list_transforms(const tc_c_model *m, tc_c_source *out)
+{
+    size_t cap = 0;
+    for (size_t i = 0; i < m->module->n_graph; i++)
+        for (size_t k = 0; m->graph[i] && k < m->graph[i]->n_step; k++)
+            if (m->graph[i]->step[k].transform) {
+                tc_grow(&m->ctx->arena, out->transform, out->n_transform, cap);
+                out->transform[out->n_transform++] = ti_c_transformed(&m->graph[i]->step[k]);
+            }
+}
+
 static void add_file(tc_c_source *out, const char *name, tc_bytes bytes)
 {
     out->file[out->n_file++] = (tc_c_file){name, bytes};
@@ -430,6 +441,7 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
                          .state = state_bytes(&m),
                          .cost = cg->cost,
                          .n_cost = cg->n_step};
+    list_transforms(&m, out);
     add_text(&m, out, ".c", &source);
     add_text(&m, out, ".h", &header);
     for (size_t i = 0; i < TC_COUNT(kernels); i++)

@@ -96,6 +96,8 @@ typedef struct tc_written {
     size_t state;      /* and of the one that its methods share */
     tc_memory plan;    /* and their addresses in it, */
     const tc_graph *planned; /* by value of this graph; NULL: no program was made */
+    const tc_c_transformed *transform; /* C for a Cortex-M: products that are fast Fourier transforms */
+    size_t n_transform;
     const tc_c_layer *layer; /* C that calls CMSIS-NN: by whose kernel each layer is computed, */
     size_t n_layer;
     const char *library;     /* and its version; NULL: it does not */
@@ -126,6 +128,7 @@ typedef struct tc_asked {
 typedef struct tc_quantized {
     tc_config config;          /* where it is not yet, */
     tc_quant_gains gains;      /* what that came to, */
+    tc_fouriers fouriers;      /* which layers are Fourier transforms, */
     tc_quant_record record;    /* and what was decided, for other sizes of the same model */
     tc_frontier_row *frontier; /* settings that were tried for a goal */
     size_t n_frontier;

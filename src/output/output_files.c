@@ -269,6 +269,8 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     w->ports = source.ports + source.state;
     for (size_t i = 0; i < source.n_cost; i++)
         w->core_cycles += source.cost[i].instructions * core->cycles.about;
+    w->transform = source.transform;
+    w->n_transform = source.n_transform;
     w->layer = source.layer;
     w->n_layer = source.n_layer;
     w->library = c->asked.cmsis_nn ? TC_CMSIS_NN : NULL;

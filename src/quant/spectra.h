@@ -64,8 +64,8 @@ bool ti_spectra_ends(const tc_dataflow *f, const tc_node *node);
 /* spectra_real.c: with config->real_spectra, or transforms of f32: fills f->real and f->spectra. */
 void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f);
 /* A layer whose weights are a windowed Fourier transform, which is fewer operations without them. */
-struct tc_dft;
-bool ti_spectra_fourier(tc_ctx *ctx, const tc_dataflow *f, const tc_node *node, struct tc_dft *out);
+/* Layers of spectra whose weights are windowed Fourier transforms, for which that is fewer operations. */
+void ti_spectra_fouriers(tc_ctx *ctx, tc_module *module, const tc_config *config, tc_fouriers *out);
 
 /* In ctx->scratch. */
 tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f);

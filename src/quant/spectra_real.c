@@ -53,7 +53,7 @@ static const float *rows_of(tc_ctx *ctx, const tc_dataflow *f, const tc_node *no
     return w;
 }
 
-bool ti_spectra_fourier(tc_ctx *ctx, const tc_dataflow *f, const tc_node *node, tc_dft *out)
+static bool is_fourier(tc_ctx *ctx, const tc_dataflow *f, const tc_node *node, tc_dft *out)
 {
     int64_t rows, length;
     const float *w = node->n_out == 1 && node->n_in > 1 ? rows_of(ctx, f, node, &rows, &length) : NULL;
@@ -73,7 +73,7 @@ static void leave_transforms(tc_ctx *ctx, tc_dataflow *f)
         tc_dft d;
         if (node->n_out != 1 || s->value[node->out[0]].kind != TC_SPECTRAL_part || !ti_dataflow_quantizes(f, node))
             continue;
-        bool real = ti_spectra_fourier(ctx, f, node, &d), moved = f->config->real_spectra && ti_spectra_moves(node);
+        bool real = is_fourier(ctx, f, node, &d), moved = f->config->real_spectra && ti_spectra_moves(node);
         f->real[node->out[0]] = real || (moved && f->real[node->in[0]]);
         any = any || real;
     }
@@ -104,4 +104,25 @@ void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f)
     if (f->config->transform == TC_f32)
         leave_transforms(ctx, f);
     leave_ends(f);
+}
+
+void ti_spectra_fouriers(tc_ctx *ctx, tc_module *module, const tc_config *config, tc_fouriers *out)
+{
+    tc_mark mark = ti_arena_mark(&ctx->scratch);
+    const tc_graph *g = ti_main(module);
+    tc_dataflow f = ti_dataflow_of(ctx, g, config, NULL);
+    tc_spectra s = ti_spectra_find(ctx, &f);
+    for (size_t k = 0; k < g->n_node && s.any; k++) {
+        const tc_node *node = g->node[k];
+        tc_dft d;
+        if (node->n_out != 1 || s.value[node->out[0]].kind != TC_SPECTRAL_part || !is_fourier(ctx, &f, node, &d))
+            continue;
+        tc_grow(&ctx->arena, out->item, out->n, out->cap);
+        out->item[out->n++] =
+            (tc_fourier){.node = node->loc && node->loc->node ? node->loc->node : "",
+                         .points = d.points,
+                         .fewer = ti_dft_matrix_operations(&d) / ti_dft_quick_operations(&d),
+                         .real = f.real[node->out[0]]};
+    }
+    ti_arena_rewind(&ctx->scratch, mark);
 }
