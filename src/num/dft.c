@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* dft.c -- see dft.h.
  *
- * The window is first guessed: a row of the bin 0 is the window; a cosine and a sine of one bin have its size, the
+ * Rows that tell the window come first, or first in the second half: a row of the bin 0 is the window; a cosine and a sine of one bin have its size, the
  * root of the sum of their squares; and three neighbouring bins a, b, c of one phase tell it by
  *
  *   a + c = 2 b cos(t),   a - c = 2 sin(t) (b's other part),   t = 2 pi n / N
@@ -353,6 +353,20 @@ static bool settle(seeker *s)
     return plain;
 }
 
+/* The largest distance of a weight from what is found, of its row's largest possible one. */
+static double distance_of(const seeker *s, const tc_dft *d)
+{
+    double most = 0, top = largest_window(s);
+    for (int64_t r = 0; r < d->rows; r++) {
+        double p = (double)d->real[r], q = (double)d->imag[r], size = sqrt(p * p + q * q) * top;
+        for (int64_t n = 0, i = 0; n < d->length; n++, i = (i + d->bin[r]) % d->points) {
+            double is = (double)d->window[n] * (p * s->cos[i] - q * s->sin[i]);
+            most = fmax(most, fabs((double)row_of(s, r)[n] - is) / (size > 0 ? size : s->largest));
+        }
+    }
+    return most;
+}
+
 static const float *rounded(tc_arena *arena, const double *x, int64_t n)
 {
     float *y = tc_new_n(arena, float, (size_t)n + 1);
@@ -402,9 +416,9 @@ bool ti_dft_find(tc_arena *arena, const float *w, int64_t rows, int64_t length, 
                     .bin = s.bin,
                     .real = rounded(arena, s.real, rows),
                     .imag = rounded(arena, s.imag, rows),
-                    .plain = plain,
-                    .residual = distance};
-    return true;
+                    .plain = plain};
+    out->residual = distance_of(&s, out);
+    return out->residual <= TC_DFT_BOUND;
 }
 
 /* ---- operations ---- */

@@ -3,9 +3,9 @@
  *
  *   row r, column n:  w[n] (p[r] cos(2 pi k[r] n / N) - q[r] sin(2 pi k[r] n / N)),  n < length
  *
- * so that a row times x is p Re X[k] + q Im X[k] of X[k] = sum over n of w[n] x[n] e^(-2 pi i k n / N).  Rows are
- * in any order: real and imaginary parts one after the other or in turns, some bins or all, alone or both,
- * of any phase; rows of zeros have p = q = 0. */
+ * so that a row times x is p Re X[k] + q Im X[k] of X[k] = sum over n of w[n] x[n] e^(-2 pi i k n / N).  Real and
+ * imaginary parts follow each other by halves or in turns, or there are only those; of all bins or some; of any
+ * phase and size.  Rows of zeros have p = q = 0. */
 #ifndef TC_DFT_H
 #define TC_DFT_H
 
