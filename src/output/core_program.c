@@ -357,7 +357,7 @@ static tc_status cast_first(tc_rewrite *rw, const tc_node *node, bool *done)
     return ti_b_replace(&b, ti_b_tosa_transpose(&b, x, ((const tc_attr_tosa_perms *)moved->attr)->perms.v), done);
 }
 
-/* Regions meet in orders of axes that neither has inside. */
+/* Regions meet in orders of axes that neither has inside; an NPU's keep them. */
 static tc_status turn_borders(tc_ctx *ctx, tc_module *module)
 {
     static tc_rewriter *const rewriters[] = {cast_first};
@@ -384,5 +384,5 @@ tc_status ti_core_program(tc_ctx *ctx, const tc_compiled *c, tc_core_program *ou
                 .out = out};
     *j.to = ti_graph_empty(m, j.from.name);
     TC_TRY(join(&j));
-    return out->floats ? turn_borders(ctx, m) : TC_OK;
+    return out->floats && !c->target.core ? turn_borders(ctx, m) : TC_OK;
 }

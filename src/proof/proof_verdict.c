@@ -236,11 +236,18 @@ static const char *with_front(tc_ctx *ctx, const tc_compiled *c, const char *mor
                : ti_text_format(&ctx->arena, "%s,%s", now, more);
 }
 
+/* A core computes a Fourier transform in float by fewer operations than its product in integers. */
+static const char *finer_transform(const tc_compiled *c)
+{
+    bool core = c->target.core || c->target.machine->packing == TC_PACKED_C;
+    return core && c->quant.fouriers.n ? "transform=float" : "transform=int16";
+}
+
 /* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
     const char *front = with_front(ctx, c, "float=" TC_FRONT_END),
-               *fine = c->quant.config.transform ? NULL : with_front(ctx, c, "transform=int16");
+               *fine = c->quant.config.transform ? NULL : with_front(ctx, c, finer_transform(c));
     const struct {
         const char *config, *words;
         bool keep_odd;

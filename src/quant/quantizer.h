@@ -416,7 +416,8 @@ typedef struct tc_quant_gains {
 typedef struct tc_fourier {
     const char *node; /* its name, or "" */
     int64_t points;
-    double fewer;     /* so many times fewer operations by a fast transform */
+    double fewer;     /* so many times fewer operations by a fast transform, */
+    bool paired;      /* which is another one's too */
     bool real;        /* it is left in float */
 } tc_fourier;
 

@@ -106,23 +106,39 @@ void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f)
     leave_ends(f);
 }
 
+/* Two layers of one operand are one transform in C. */
+static void pair_up(const tc_graph *g, tc_fouriers *all, const tc_val *layer)
+{
+    for (size_t i = 0; i < all->n; i++)
+        for (size_t k = i + 1; k < all->n; k++)
+            if (ti_def(g, layer[i])->in[0] == ti_def(g, layer[k])->in[0] && all->item[i].points == all->item[k].points &&
+                !all->item[i].paired && !all->item[k].paired) {
+                double both = all->item[i].fewer + all->item[k].fewer;
+                all->item[i].fewer = all->item[k].fewer = both;
+                all->item[i].paired = all->item[k].paired = true;
+            }
+}
+
 void ti_spectra_fouriers(tc_ctx *ctx, tc_module *module, const tc_config *config, tc_fouriers *out)
 {
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     const tc_graph *g = ti_main(module);
     tc_dataflow f = ti_dataflow_of(ctx, g, config, NULL);
     tc_spectra s = ti_spectra_find(ctx, &f);
+    tc_val *layer = tc_new_n(&ctx->scratch, tc_val, g->n_node + 1);
     for (size_t k = 0; k < g->n_node && s.any; k++) {
         const tc_node *node = g->node[k];
         tc_dft d;
         if (node->n_out != 1 || s.value[node->out[0]].kind != TC_SPECTRAL_part || !is_fourier(ctx, &f, node, &d))
             continue;
         tc_grow(&ctx->arena, out->item, out->n, out->cap);
+        layer[out->n] = node->out[0];
         out->item[out->n++] =
             (tc_fourier){.node = node->loc && node->loc->node ? node->loc->node : "",
                          .points = d.points,
                          .fewer = ti_dft_matrix_operations(&d) / ti_dft_quick_operations(&d),
                          .real = f.real[node->out[0]]};
     }
+    pair_up(g, out, layer);
     ti_arena_rewind(&ctx->scratch, mark);
 }
