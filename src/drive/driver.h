@@ -192,6 +192,12 @@ static inline size_t ti_left_outside(const tc_compiled *c)
     return left > c->written.outside ? left - c->written.outside : 0;
 }
 
+/* A Cortex-M computes the program, or what an Ethos-U next to it leaves: C for it can be written. */
+static inline bool ti_is_for_core(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C || c->target.core;
+}
+
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
  * region.  The request's module becomes the program; out->asked.ethosu is what the caller asks of
  * command streams, or zeros. */

@@ -163,12 +163,6 @@ static size_t method_count(const tc_compiled *c)
     return n;
 }
 
-/* A Cortex-M computes the program, or what an Ethos-U next to it leaves. */
-static bool is_for_core(const tc_compiled *c)
-{
-    return c->target.machine->packing == TC_PACKED_C || c->target.core;
-}
-
 static tc_status no_runtime(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_status status = ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
@@ -246,6 +240,17 @@ static tc_status make_bpte(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+/* A Fourier transform that the core computes as a product in integers, where nothing is said of it. */
+static void tell_transform(tc_ctx *ctx, const tc_compiled *c)
+{
+    const tc_fourier *f = c->quant.fouriers.item;
+    if (c->quant.fouriers.n && !f->real && !c->target.core && !c->quant.config.transform && !c->request.settings)
+        ti_note(ctx, NULL,
+                "'%s' is a Fourier transform of %" PRId64 " points: with -q %s,transform=float C has a fast one, %.0f times "
+                "fewer operations",
+                f->node, f->points, c->request.config ? c->request.config : "int8", f->fewer);
+}
+
 /* OUT.c, OUT.h and kernels. */
 static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
@@ -255,6 +260,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     TC_TRY(ti_emit_cortexm(ctx, c, path ? path : "model.c", &source));
     if (c->target.core)
         TC_TRY(ti_tell_idle(ctx, c));
+    tell_transform(ctx, c);
     w->file = tc_new_n(&ctx->arena, tc_bytes, source.n_file);
     w->name = tc_new_n(&ctx->arena, const char *, source.n_file);
     for (size_t i = 0; i < source.n_file; i++) {
@@ -281,7 +287,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_bytes source, header;
-    if (is_for_core(c))
+    if (ti_is_for_core(c))
         return make_cortexm(ctx, c, path);
     TC_TRY(make_program(ctx, c, false));
     size_t program = c->written.bytes; /* what is stored on the device: not the length of the
@@ -304,7 +310,7 @@ static tc_status make_archive(tc_ctx *ctx, tc_compiled *c, const char *path,
     tc_pack p = {.core = (c->target.core ? c->target.core : &c->target)->name,
                  .made_by = ti_made_by(ctx, c),
                  .npu = c->target.core && c->n_region};
-    if (!is_for_core(c))
+    if (!ti_is_for_core(c))
         return ti_usage(ctx, "a pack has a model in C: it is for a Cortex-M, or an Ethos-U beside one, not for '%s'",
                         c->target.text);
     TC_TRY(name(ctx, path, &p));
@@ -404,7 +410,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     if ((size_t)kind >= TC_COUNT(kinds))
         return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
     bool program = kind == TC_OUTPUT_PTE || kind == TC_OUTPUT_PTE_TOSA || kind == TC_OUTPUT_BPTE ||
-                   (kind == TC_OUTPUT_C && !is_for_core(c));
+                   (kind == TC_OUTPUT_C && !ti_is_for_core(c));
     if (c->asked.beside && !program)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);

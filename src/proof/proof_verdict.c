@@ -239,8 +239,7 @@ static const char *with_front(tc_ctx *ctx, const tc_compiled *c, const char *mor
 /* A core computes a Fourier transform in float by fewer operations than its product in integers. */
 static const char *finer_transform(const tc_compiled *c)
 {
-    bool core = c->target.core || c->target.machine->packing == TC_PACKED_C;
-    return core && c->quant.fouriers.n ? "transform=float" : "transform=int16";
+    return ti_is_for_core(c) && c->quant.fouriers.n ? "transform=float" : "transform=int16";
 }
 
 /* Settings that often help, tried on the same samples through the typed program. */

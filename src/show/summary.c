@@ -67,16 +67,13 @@ static const char *shaders_of(const tc_compiled *c)
              : "; in a .vgf, and in a .pte by --shaders all, shaders";
 }
 
-/* C for a core has fast Fourier transforms. */
-static bool has_fft(const tc_compiled *c) { return c->target.core || c->target.machine->packing == TC_PACKED_C; }
-
 /* What is done with a layer that is a Fourier transform. */
 static const char *fourier_text(const tc_compiled *c, const tc_fourier *f)
 {
     tc_arena *arena = &c->module->ctx->arena;
-    return f->real && has_fft(c) ? ti_text_format(arena, "FFT in C, %.0f times fewer operations", f->fewer)
+    return f->real && ti_is_for_core(c) ? ti_text_format(arena, "FFT in C, %.0f times fewer operations", f->fewer)
            : f->real             ? "product in float: only C for a Cortex-M has an FFT"
-           : has_fft(c) ? ti_text_format(arena,
+           : ti_is_for_core(c) ? ti_text_format(arena,
                                          "product in integers; with transform=float FFT in C, %.0f times fewer operations",
                                          f->fewer)
                         : "product in integers";
