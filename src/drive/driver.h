@@ -292,6 +292,8 @@ TC_MUST_USE tc_status ti_region_tosa(tc_ctx *ctx, const tc_region *region, tc_by
 /* show/summary.c: what was compiled, for people and for programs. */
 void ti_report_line(const tc_compiled *c, tc_buf *out); /* one line */
 void ti_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
+struct tc_json_out;
+void ti_fouriers_json(const tc_compiled *c, struct tc_json_out *out); /* layers that are Fourier transforms */
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
 
 /* What crosses a region's border, and its number of operators. */

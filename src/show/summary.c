@@ -88,8 +88,10 @@ static void put_fouriers(const tc_compiled *c, tc_buf *out)
     }
 }
 
-static void put_fouriers_json(tc_json_out *out, const tc_compiled *c)
+void ti_fouriers_json(const tc_compiled *c, tc_json_out *out)
 {
+    if (!c->quant.fouriers.n)
+        return;
     ti_json_open(out, "fourier_transforms", '[');
     for (size_t i = 0; i < c->quant.fouriers.n; i++) {
         const tc_fourier *f = &c->quant.fouriers.item[i];
@@ -246,8 +248,7 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_images_json(&out, c);
     if (c->blocks.n_block + c->blocks.n_left)
         put_blocks_json(&out, &c->blocks);
-    if (c->quant.fouriers.n)
-        put_fouriers_json(&out, c);
+    ti_fouriers_json(c, &out);
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
