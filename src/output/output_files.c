@@ -395,6 +395,19 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
     }
 }
 
+/* A Fourier transform that was left in float, in a program of ExecuTorch's. */
+static void say_product(tc_ctx *ctx, const tc_compiled *c)
+{
+    const tc_fourier *f = c->quant.fouriers.item;
+    size_t i = 0;
+    while (i < c->quant.fouriers.n && !f[i].real)
+        i++;
+    if (i < c->quant.fouriers.n)
+        ti_note(ctx, NULL,
+                "'%s', a Fourier transform of %" PRId64 " points, is a product in float here: C for a Cortex-M has a fast one",
+                f[i].node, f[i].points);
+}
+
 /* A program for many sizes. */
 static tc_status only_tosa(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
 {
@@ -423,6 +436,8 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_STREAM ||
         kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
+    if (program)
+        say_product(ctx, c);
     TC_TRY(kinds[kind].make(ctx, c, path));
     if (!c->written.planned)
         TC_TRY(ti_prove(ctx, c, c->module));
