@@ -139,7 +139,7 @@ def on_host(name, folder):
 def on_core(name, target, folder):
     flags, machine, script, per_tick = CORES[target]
     board = [f"{EXAMPLE}/startup.c", f"{EXAMPLE}/board.c", "-T", f"{EXAMPLE}/{script}"]
-    run(["arm-none-eabi-gcc", *WARN.split(), *BARE.split(), *flags.split(), *sources(name, folder), *board, "-o", "app"], folder)
+    run(["arm-none-eabi-gcc", *WARN.split(), *BARE.split(), *flags.split(), *sources(name, folder), *board, "-lm", "-o", "app"], folder)
     said = run(f"{QEMU} {machine}", folder)
     size = dict(re.findall(r"^(\.\w+)\s+(\d+)", run("arm-none-eabi-size -A app", folder), re.M))
     with open(f"{folder}/{name}.h", encoding="utf-8") as f:

@@ -4,18 +4,20 @@
     cortexm_float.py TOSAC [WORK [NAME...]]
 
 Small graphs with random weights become C for three cores, are compiled with every warning and with sanitizers for this machine, and are run
-beside `tosac run` of the same program: integers are equal, or one step off where float functions are between them (another libm).
+beside `tosac run` of the same program, fast Fourier transforms on the core in QEMU too: integers are equal, or one step off where float functions are between them (another libm).
 Ends with "N passed, N failed".
 """
 
+import math
 import os
 import random
 import re
+import shutil
 import struct
 import sys
 import zipfile
 
-from cortexm import run, try_cases
+from cortexm import on_core, outputs as outputs_of, run, try_cases
 
 WARN = "-std=c11 -O2 -ffp-contract=off -Wall -Wextra -Wconversion -Wshadow -Werror -g -fsanitize=address,undefined -fno-sanitize-recover=all"
 TARGETS = ("cortex-m55", "cortex-m4", "cortex-m0plus")
@@ -116,7 +118,54 @@ def picture(middle, high):
     return PICTURE.format(w=weights(n, 4, 3, 3, 3), b=weights(n, 4), v=weights(n, 2, 4, 2, 2), c=weights(n, 2), middle=middle, h=high)
 
 
-# name: graph, operators that stay outside the regions, whether float functions of a libm are in it
+def spectrum(points, length, hop, frames, bins, parts):
+    """Windows, their transform, squares, bands, a logarithm and a layer: both parts in one convolution or in two, or after framing."""
+    n = random.Random(11)
+    window = [0.5 - 0.5 * math.cos(2 * math.pi * i / length) for i in range(length)]
+    row = lambda k, wave: [w * wave(2 * math.pi * (k * i % points) / points) for i, w in enumerate(window)]
+    re = [v for k in range(bins) for v in row(k, math.cos)]
+    im = [-v for k in range(bins) for v in row(k, math.sin)]
+    const = lambda v, *dims: f"const [{', '.join(f'{x:.9g}' for x in v)}] : f32[{','.join(map(str, dims))}]"
+    conv = f"stride=[{hop}] pad=[0,0] dilation=[1] groups=1 : f32[1,"
+    samples = length + hop * (frames - 1)
+    if parts == "one":
+        first = f"""  %1 = {const(re + im, 2 * bins, 1, length)}
+  %2 "both" = conv %0, %1, none {conv}{2 * bins},{frames}]
+  %3 = slice %2 axis=1 start=0 end={bins} step=1 : f32[1,{bins},{frames}]
+  %4 = slice %2 axis=1 start={bins} end={2 * bins} step=1 : f32[1,{bins},{frames}]"""
+    else:
+        first = f"""  %1 = {const(re, bins, 1, length)}
+  %2 = {const(im, bins, 1, length)}
+  %3 "re" = conv %0, %1, none {conv}{bins},{frames}]
+  %4 "im" = conv %0, %2, none {conv}{bins},{frames}]"""
+    taken, input_shape, rows = "%7", f"1,1,{samples}", f"1,{bins},{frames}"
+    turn = f"\n  %8 = permute %7 perm=[0,2,1] : f32[1,{frames},{bins}]"
+    if parts == "framed":
+        first = f"""  %1 = {const(re, bins, length)}
+  %2 = {const(im, bins, length)}
+  %3 "re" = linear %0, %1, none : f32[{frames},{bins}]
+  %4 "im" = linear %0, %2, none : f32[{frames},{bins}]"""
+        input_shape, rows, turn = f"{frames},{length}", f"{frames},{bins}", ""
+    else:
+        taken = "%8"
+    outer = f"1,{frames}" if turn else f"{frames}"
+    return f"""graph @main(%0 "x": f32[{input_shape}]) {{
+{first}
+  %5 = mul %3, %3 : f32[{rows}]
+  %6 = mul %4, %4 : f32[{rows}]
+  %7 = add %5, %6 alpha=1 : f32[{rows}]{turn}
+  %9 = {const([n.random() for _ in range(12 * bins)], 12, bins)}
+  %10 = linear {taken}, %9, none : f32[{outer},12]
+  %11 = clamp %10 lo=1e-05 hi=inf : f32[{outer},12]
+  %12 = log %11 : f32[{outer},12]
+  %13 = const {weights(n, 4, 12)}
+  %14 = linear %12, %13, none : f32[{outer},4]
+  return %14
+}}
+"""
+
+
+# name: graph, operators that stay outside the regions, or settings, whether float functions of a libm are in it
 CASES = {
     "pad": (picture("clamp %8 lo=-2 hi=2 : f32[1,4,6,6]", 5).replace("  %4", "  %8 = pad %3 pad=[0,0,0,0,0,1,0,1] mode=constant value=-inf : f32[1,4,6,6]\n  %4"), "", False),
     "abs": (between("abs %3"), "abs", False),
@@ -139,6 +188,10 @@ CASES = {
     "branch_sum": (branches("%1 = sum %0 axes=[0,1] keepdim=false : f32[]\n  %7 = const 0 : f32[]\n  %2 = gt %1, %7 : bool[]", '%0 "x": f32[1,8]'), "", False),
     "loop": (loop(), "", False),
     "unused": (between("add %3, %0 alpha=1").replace('%0 "x": f32[1,8])', '%0 "x": f32[1,8], %8 "mask": f32[1,3], %9 "steps": i64[2])'), "", False),
+    "transform_two": (spectrum(64, 64, 32, 5, 33, "two"), "-q int8,transform=float", True),
+    "transform_one": (spectrum(75, 50, 20, 4, 38, "one"), "-q int8,transform=float", True),
+    "transform_framed": (spectrum(60, 60, 0, 3, 20, "framed"), "-q a16w8,transform=float", True),
+    "transform_float": (spectrum(64, 64, 32, 5, 33, "two"), "-q int8,float=front-end,transform=float", True),
     "twice": (between("add %3, %0 alpha=1").replace("return %7", "%8 = exp %0 : f32[1,8]\n  return %7, %8"), "exp", True),
 }
 
@@ -206,13 +259,28 @@ def encode(port, values):
     return struct.pack(f"<{len(values)}{letter}", *(min(max(round(v / scale) + zero, -(1 << bits)), (1 << bits) - 1) for v in values))
 
 
+def check_transform(name, target, folder, got):
+    """There is one fast transform; without functions of a libm the core gives the bytes of this machine."""
+    with open(f"{folder}/{name}.c", encoding="utf-8") as f:
+        calls = f.read().count("tosac_transform_f32(")
+    if calls != 1:
+        raise RuntimeError(f"{name} for {target}: {calls} fast transforms")
+    if name not in ("transform_two", "transform_one") or not (shutil.which("arm-none-eabi-gcc") and shutil.which("qemu-system-arm")):
+        return
+    os.remove(f"{folder}/main.c")
+    os.replace(f"{folder}/in.bin", f"{folder}/inputs.bin")
+    on_core(name, target, folder)
+    if outputs_of(folder) != got:
+        raise RuntimeError(f"{name} on {target}: other bytes than here")
+
+
 def check(tosac, name, target, folder):
     graph, cpu, loose = CASES[name]
     with open(f"{folder}/{name}.in", "w", encoding="utf-8") as f:
         f.write(graph)
     data(graph, f"{folder}/calib.npz", 40, random.Random(1))
     for kind in ("c", "ir"):
-        run([tosac, "compile", f"{name}.in", "-t", target, "--calib", "calib.npz", *(["--cpu", cpu] if cpu else []), "--emit", kind, "-o", f"{name}.{kind}"], folder)
+        run([tosac, "compile", f"{name}.in", "-t", target, "--calib", "calib.npz", *(cpu.split() if cpu.startswith("-") else ["--cpu", cpu] if cpu else []), "--emit", kind, "-o", f"{name}.{kind}"], folder)
     with open(f"{folder}/{name}.h", encoding="utf-8") as f:
         head = f.read()
     inputs = ports(head, "INPUT")
@@ -231,6 +299,8 @@ def check(tosac, name, target, folder):
     run([tosac, "run", f"{name}.ir", "-i", "test.npz", "-o", "out"], folder)
     with open(f"{folder}/out.bin", "rb") as f:
         got = f.read()
+    if name.startswith("transform"):
+        check_transform(name, target, folder, got)
     outputs, at, each = ports(head, "OUTPUT"), 0, len(got) // SAMPLES
     for i, (letter, count, _, scale, zero) in enumerate(outputs):
         with open(f"{folder}/out/output_{i}.npy", "rb") as f:

@@ -18,7 +18,7 @@ typedef struct tc_config tc_config;
 /* A preset (int8, int8xS, int8-XdB, best, int8+16:K, int8+16:P%, a16w8, a8w4, a16w4, none, anchor, mxfp8, mxfp6,
  * mxfp4, mxint8) or the path of a JSON file, which ends in .json or holds a slash; NULL is int8.
  * "int8,float=front-end,float=NAME,rate=0.3dB,transform=int16": what stays in float, what coarser
- * weights may lose, and the weights of transforms of power spectra (doc/quantization.md). */
+ * weights may lose, and the weights of transforms of power spectra, int8, int16 or float (doc/quantization.md). */
 TC_API TC_MUST_USE tc_status tc_config_open(tc_ctx *ctx, const char *preset_or_path,
                                             tc_config **out);
 

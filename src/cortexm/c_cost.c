@@ -288,6 +288,16 @@ static void matmul(const counter *k)
     COUNT(k, matmul_few, rows * few * a[2]);
 }
 
+static void transform(const counter *k)
+{
+    tc_c_transformed t = ti_c_transformed(k->s);
+    k->cost->macs = t.quick / 2;
+    COUNT(k, transform_window, t.windows);
+    COUNT(k, transform_element, t.elements);
+    COUNT(k, transform_operation, t.quick);
+    COUNT(k, transform_result, t.results);
+}
+
 /* ---- the rest ---- */
 
 static void pool(const counter *k)
@@ -445,6 +455,10 @@ void ti_c_count(const tc_c_model *m, const tc_c_graph *cg, const tc_c_step *s)
     if (!m->request->machine)
         return;
     k.cost->node = s->node;
+    if (s->transform)
+        transform(&k);
+    if (s->transform || s->made)
+        return;
     for (size_t i = 0; i < TC_COUNT(counters) && !s->n_chain; i++)
         if (counters[i].op == s->node->op)
             counters[i].count(&k);

@@ -80,15 +80,19 @@ static const tc_node *last_of(const tc_c_step *s)
     return s->clamp ? s->clamp : s->rescale ? s->rescale : s->node;
 }
 
+static void make_value(planner *p, tc_val v, size_t k)
+{
+    if (v && p->cg->place[v].home == TC_C_ARENA && !p->of[v])
+        p->of[v] = 1 + new_item(p, (int64_t)tc_type_bytes(ti_type_of(p->cg->g, v)), k);
+}
+
 static void make(planner *p, size_t k)
 {
     tc_c_step *s = &p->cg->step[k];
     const tc_node *last = last_of(s);
-    for (int i = 0; i < last->n_out; i++) {
-        tc_val v = last->out[i];
-        if (p->cg->place[v].home == TC_C_ARENA && !p->of[v])
-            p->of[v] = 1 + new_item(p, (int64_t)tc_type_bytes(ti_type_of(p->cg->g, v)), k);
-    }
+    for (int i = 0; i < last->n_out; i++)
+        make_value(p, last->out[i], k);
+    make_value(p, ti_c_transform_other(s), k);
     if (s->scratch)
         s->scratch_at = (int64_t)new_item(p, s->scratch, k); /* an item at first */
 }

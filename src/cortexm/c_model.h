@@ -39,6 +39,8 @@ typedef struct tc_c_form {
     size_t function; /* the number of its function; 0: it has none */
 } tc_c_form;
 
+typedef struct tc_c_transform tc_c_transform; /* c_transform.c */
+
 /* One call of a kernel, or one loop over elements. */
 typedef struct tc_c_step {
     const tc_node *node;   /* what is computed; of a chain the last */
@@ -47,6 +49,8 @@ typedef struct tc_c_step {
     const tc_node *rescale, *clamp; /* fused after a sum of products, in the same call; or NULL */
     tc_val out;                     /* the first result */
     int part;                       /* of a CONCAT of many: 1 + the operand that is copied; 0: all of it */
+    tc_c_transform *transform;      /* of a product that is one; NULL: it is none */
+    bool made;                      /* its result is the other one of a step before */
     int64_t scratch;                /* bytes that it needs while it runs, */
     int64_t scratch_at;             /* and where */
     tc_c_form *form;
@@ -164,7 +168,8 @@ size_t ti_c_variable_of(const tc_c_model *m, const char *name);
 typedef tc_status tc_c_writer(tc_c_model *m, const tc_c_graph *cg, const tc_c_step *step);
 tc_c_writer ti_c_chain, ti_c_conv, ti_c_matmul, ti_c_pool, ti_c_reduce, ti_c_argmax, ti_c_gather,
     ti_c_scatter, ti_c_resize, ti_c_transpose, ti_c_reverse, ti_c_slice, ti_c_tile, ti_c_pad,
-    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write, ti_c_npu, ti_c_npu_repeat, ti_c_library;
+    ti_c_concat, ti_c_cond_if, ti_c_while_loop, ti_c_variable_read, ti_c_variable_write, ti_c_npu, ti_c_npu_repeat, ti_c_library,
+    ti_c_transform;
 /* The function of a graph, written first; its steps need `arena` bytes. */
 tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out);
 tc_status ti_c_refuse(const tc_c_model *m, const tc_node *node, const char *why);
@@ -194,6 +199,12 @@ int64_t ti_c_column_count(tc_core core);
 int ti_c_weight_bits(const tc_c_graph *cg, const tc_c_step *step);
 int64_t ti_c_unpacked_rows(const tc_c_graph *cg, const tc_c_step *step);
 int64_t ti_c_columns(const tc_c_graph *cg, const tc_c_step *step, tc_core core);
+
+/* c_transform.c: fills the steps' `transform`; the second result of one, or none; bytes that it needs. */
+void ti_c_transforms(tc_ctx *ctx, tc_c_graph *cg);
+tc_val ti_c_transform_other(const tc_c_step *step);
+int64_t ti_c_transform_scratch(const tc_c_step *step);
+tc_c_transformed ti_c_transformed(const tc_c_step *step);
 
 /* c_size.c: flash of the functions that have been written, about. */
 size_t ti_c_code_bytes(const tc_c_model *m);

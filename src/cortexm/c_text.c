@@ -51,6 +51,8 @@ static tc_c_writer *writer_of(const tc_c_step *s)
         return ti_c_chain;
     if (ti_c_is_library(s->node))
         return ti_c_library;
+    if (s->transform || s->made)
+        return ti_c_transform;
     for (size_t i = 0; i < TC_COUNT(writers); i++)
         if (writers[i].op == s->node->op)
             return writers[i].write;

@@ -107,7 +107,8 @@ static const char *hole_of(tc_c_model *m, tc_c_hole hole)
 
 static bool is_result(const tc_c_graph *cg, const tc_c_step *s, tc_val root)
 {
-    bool made = s->out && cg->place[s->out].root == root;
+    tc_val other = ti_c_transform_other(s);
+    bool made = (s->out && cg->place[s->out].root == root) || (other && cg->place[other].root == root);
     for (int i = 0; i < s->node->n_out && !made; i++)
         made = cg->place[s->node->out[i]].root == root;
     return made;

@@ -48,6 +48,10 @@ static tc_status find_scratch(tc_c_model *m, const tc_c_graph *cg, tc_c_step *s)
         s->scratch = ti_c_npu_of(m, s->node)->scratch;
         return TC_OK;
     }
+    if (s->transform) {
+        s->scratch = ti_c_transform_scratch(s);
+        return TC_OK;
+    }
     if (!calls) {
         s->scratch = ti_c_columns(cg, s, m->request->core);
         return TC_OK;
@@ -120,6 +124,7 @@ tc_status ti_c_function(tc_c_model *m, const tc_graph *g, tc_c_graph **out)
     TC_TRY(check_types(m, g));
     ti_c_steps(m->ctx, cg);
     ti_c_roots(m->ctx, cg);
+    ti_c_transforms(m->ctx, cg);
     cg->cost = tc_new_n(&m->ctx->arena, tc_c_cost, cg->n_step);
     for (size_t k = 0; k < cg->n_step; k++)
         TC_TRY(find_scratch(m, cg, &cg->step[k]));
@@ -373,6 +378,17 @@ static void put_source(tc_c_model *m, tc_buf *out)
     ti_buf_put(out, m->code.data, m->code.size);
 }
 
+static void list_transforms(const tc_c_model *m, tc_c_source *out)
+{
+    size_t cap = 0;
+    for (size_t i = 0; i < m->module->n_graph; i++)
+        for (size_t k = 0; m->graph[i] && k < m->graph[i]->n_step; k++)
+            if (m->graph[i]->step[k].transform) {
+                tc_grow(&m->ctx->arena, out->transform, out->n_transform, cap);
+                out->transform[out->n_transform++] = ti_c_transformed(&m->graph[i]->step[k]);
+            }
+}
+
 static void add_file(tc_c_source *out, const char *name, tc_bytes bytes)
 {
     out->file[out->n_file++] = (tc_c_file){name, bytes};
@@ -425,6 +441,7 @@ tc_status ti_cortexm_write(tc_ctx *ctx, const tc_module *module, const tc_c_requ
                          .state = state_bytes(&m),
                          .cost = cg->cost,
                          .n_cost = cg->n_step};
+    list_transforms(&m, out);
     add_text(&m, out, ".c", &source);
     add_text(&m, out, ".h", &header);
     for (size_t i = 0; i < TC_COUNT(kernels); i++)

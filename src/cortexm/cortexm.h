@@ -47,6 +47,14 @@ typedef struct tc_c_layer {
     const char *op, *why; /* or NULL */
 } tc_c_layer;
 
+/* Products that are fast Fourier transforms, in all their windows (c_transform.c). */
+typedef struct tc_c_transformed {
+    const char *node; /* the first one's */
+    int64_t points;
+    double windows, elements, results; /* elements: samples */
+    double quick, matrix;              /* operations, and those of the products */
+} tc_c_transformed;
+
 typedef struct tc_c_source {
     tc_c_file *file; /* source, header, then kernels */
     size_t n_file;
@@ -58,6 +66,8 @@ typedef struct tc_c_source {
     size_t outside, floats; /* operators of the model that no region has, and those of them in float */
     const tc_c_cost *cost; /* of the program's steps, in order */
     size_t n_cost;
+    tc_c_transformed *transform;
+    size_t n_transform;
     tc_c_layer *layer; /* with a library: in the program's order */
     size_t n_layer;
 } tc_c_source;

@@ -96,6 +96,8 @@ typedef struct tc_written {
     size_t state;      /* and of the one that its methods share */
     tc_memory plan;    /* and their addresses in it, */
     const tc_graph *planned; /* by value of this graph; NULL: no program was made */
+    const tc_c_transformed *transform; /* C for a Cortex-M: products that are fast Fourier transforms */
+    size_t n_transform;
     const tc_c_layer *layer; /* C that calls CMSIS-NN: by whose kernel each layer is computed, */
     size_t n_layer;
     const char *library;     /* and its version; NULL: it does not */
@@ -126,6 +128,7 @@ typedef struct tc_asked {
 typedef struct tc_quantized {
     tc_config config;          /* where it is not yet, */
     tc_quant_gains gains;      /* what that came to, */
+    tc_fouriers fouriers;      /* which layers are Fourier transforms, */
     tc_quant_record record;    /* and what was decided, for other sizes of the same model */
     tc_frontier_row *frontier; /* settings that were tried for a goal */
     size_t n_frontier;
@@ -187,6 +190,12 @@ static inline size_t ti_left_outside(const tc_compiled *c)
 {
     size_t left = c->core.region ? c->split.n_left - c->core.nodes : c->split.n_left;
     return left > c->written.outside ? left - c->written.outside : 0;
+}
+
+/* A Cortex-M computes the program, or what an Ethos-U next to it leaves: C for it can be written. */
+static inline bool ti_is_for_core(const tc_compiled *c)
+{
+    return c->target.machine->packing == TC_PACKED_C || c->target.core;
 }
 
 /* Read, tidy, quantize, split, lower; nothing is written.  A model that is TOSA already is one
@@ -283,6 +292,8 @@ TC_MUST_USE tc_status ti_region_tosa(tc_ctx *ctx, const tc_region *region, tc_by
 /* show/summary.c: what was compiled, for people and for programs. */
 void ti_report_line(const tc_compiled *c, tc_buf *out); /* one line */
 void ti_report_text(const tc_compiled *c, tc_buf *out); /* regions, borders, the CPU's part */
+struct tc_json_out;
+void ti_fouriers_json(const tc_compiled *c, struct tc_json_out *out); /* layers that are Fourier transforms */
 void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *out);
 
 /* What crosses a region's border, and its number of operators. */

@@ -133,6 +133,7 @@ static tc_status quantize(tc_ctx *ctx, const tc_compile_request *r, tc_compiled 
     tc_samples samples, learned = {0}, held_out = {0};
     tc_quant_request q = {.figure = !c->quant.config.proved && !c->quant.config.quiet, .held_out = &held_out,
                           .labels = r->data.labels, .keep_odd = r->data.keep_odd, .gains = &c->quant.gains,
+                          .fouriers = &c->quant.fouriers,
                           .record = r->sizes.record ? &c->quant.record : NULL, .as = r->sizes.as, .largest = r->sizes.largest,
                           .size = r->sizes.calib, .n_size = r->sizes.n_calib};
     if (r->data.calib && !r->sizes.as && r->data.only_if_needed && ti_dataset_invented(r->data.calib))

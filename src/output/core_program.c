@@ -2,6 +2,7 @@
 /* core_program.c -- see core_program.h. */
 #include "core_program.h"
 
+#include "../ir/build.h"
 #include "../lower/lower.h"
 #include "../drive/model.h"
 
@@ -344,6 +345,26 @@ static tc_c_port *ports_of(tc_ctx *ctx, const tc_module *m, bool output)
     return port;
 }
 
+/* cast(transpose(x)) = transpose(cast(x)), to integers: in C those move as floats do. */
+static tc_status cast_first(tc_rewrite *rw, const tc_node *node, bool *done)
+{
+    const tc_node *moved = node->op == TC_OP_tosa_cast ? ti_def(rw->from, node->in[0]) : NULL;
+    if (!moved || moved->op != TC_OP_tosa_transpose || rw->readers[node->in[0]] != 1 ||
+        !ti_is_int(ti_type_of(rw->from, node->out[0])->dtype))
+        return TC_OK;
+    tc_build b = ti_build_instead(rw, node);
+    tc_val x = ti_b_tosa_cast(&b, rw->now[moved->in[0]], ti_type_of(rw->from, node->out[0])->dtype);
+    return ti_b_replace(&b, ti_b_tosa_transpose(&b, x, ((const tc_attr_tosa_perms *)moved->attr)->perms.v), done);
+}
+
+/* Regions meet in orders of axes that neither has inside; an NPU's keep them. */
+static tc_status turn_borders(tc_ctx *ctx, tc_module *module)
+{
+    static tc_rewriter *const rewriters[] = {cast_first};
+    TC_TRY(ti_rewrite_graph(ti_main(module), rewriters, TC_COUNT(rewriters), NULL));
+    return ti_run_passes(ctx, module, "sink-transposes,eliminate-common-subexpressions,remove-dead-code", NULL);
+}
+
 tc_status ti_core_program(tc_ctx *ctx, const tc_compiled *c, tc_core_program *out)
 {
     tc_module *m = ti_module_clone(c->module);
@@ -362,5 +383,6 @@ tc_status ti_core_program(tc_ctx *ctx, const tc_compiled *c, tc_core_program *ou
                 .now = tc_new_n(&ctx->arena, tc_val, ti_main(m)->n_val),
                 .out = out};
     *j.to = ti_graph_empty(m, j.from.name);
-    return join(&j);
+    TC_TRY(join(&j));
+    return out->floats && !c->target.core ? turn_borders(ctx, m) : TC_OK;
 }

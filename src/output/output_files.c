@@ -163,12 +163,6 @@ static size_t method_count(const tc_compiled *c)
     return n;
 }
 
-/* A Cortex-M computes the program, or what an Ethos-U next to it leaves. */
-static bool is_for_core(const tc_compiled *c)
-{
-    return c->target.machine->packing == TC_PACKED_C || c->target.core;
-}
-
 static tc_status no_runtime(tc_ctx *ctx, const tc_compiled *c)
 {
     tc_status status = ti_unsupported(ctx, &(tc_loc){.file = c->module->file}, TC_E_UNSUPPORTED,
@@ -246,6 +240,17 @@ static tc_status make_bpte(tc_ctx *ctx, tc_compiled *c, const char *path)
     return TC_OK;
 }
 
+/* A Fourier transform that the core computes as a product in integers, where nothing is said of it. */
+static void tell_transform(tc_ctx *ctx, const tc_compiled *c)
+{
+    const tc_fourier *f = c->quant.fouriers.item;
+    if (c->quant.fouriers.n && !f->real && !c->target.core && !c->quant.config.transform && !c->request.settings)
+        ti_note(ctx, NULL,
+                "'%s' is a Fourier transform of %" PRId64 " points: with -q %s,transform=float C has a fast one, %.0f times "
+                "fewer operations",
+                f->node, f->points, c->request.config ? c->request.config : "int8", f->fewer);
+}
+
 /* OUT.c, OUT.h and kernels. */
 static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
@@ -255,6 +260,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     TC_TRY(ti_emit_cortexm(ctx, c, path ? path : "model.c", &source));
     if (c->target.core)
         TC_TRY(ti_tell_idle(ctx, c));
+    tell_transform(ctx, c);
     w->file = tc_new_n(&ctx->arena, tc_bytes, source.n_file);
     w->name = tc_new_n(&ctx->arena, const char *, source.n_file);
     for (size_t i = 0; i < source.n_file; i++) {
@@ -269,6 +275,8 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
     w->ports = source.ports + source.state;
     for (size_t i = 0; i < source.n_cost; i++)
         w->core_cycles += source.cost[i].instructions * core->cycles.about;
+    w->transform = source.transform;
+    w->n_transform = source.n_transform;
     w->layer = source.layer;
     w->n_layer = source.n_layer;
     w->library = c->asked.cmsis_nn ? TC_CMSIS_NN : NULL;
@@ -279,7 +287,7 @@ static tc_status make_cortexm(tc_ctx *ctx, tc_compiled *c, const char *path)
 static tc_status make_c(tc_ctx *ctx, tc_compiled *c, const char *path)
 {
     tc_bytes source, header;
-    if (is_for_core(c))
+    if (ti_is_for_core(c))
         return make_cortexm(ctx, c, path);
     TC_TRY(make_program(ctx, c, false));
     size_t program = c->written.bytes; /* what is stored on the device: not the length of the
@@ -302,7 +310,7 @@ static tc_status make_archive(tc_ctx *ctx, tc_compiled *c, const char *path,
     tc_pack p = {.core = (c->target.core ? c->target.core : &c->target)->name,
                  .made_by = ti_made_by(ctx, c),
                  .npu = c->target.core && c->n_region};
-    if (!is_for_core(c))
+    if (!ti_is_for_core(c))
         return ti_usage(ctx, "a pack has a model in C: it is for a Cortex-M, or an Ethos-U beside one, not for '%s'",
                         c->target.text);
     TC_TRY(name(ctx, path, &p));
@@ -387,6 +395,19 @@ static void say_numbers(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
     }
 }
 
+/* A Fourier transform that was left in float, in a program of ExecuTorch's. */
+static void say_product(tc_ctx *ctx, const tc_compiled *c)
+{
+    const tc_fourier *f = c->quant.fouriers.item;
+    size_t i = 0;
+    while (i < c->quant.fouriers.n && !f[i].real)
+        i++;
+    if (i < c->quant.fouriers.n)
+        ti_note(ctx, NULL,
+                "'%s', a Fourier transform of %" PRId64 " points, is a product in float here: C for a Cortex-M has a fast one",
+                f[i].node, f[i].points);
+}
+
 /* A program for many sizes. */
 static tc_status only_tosa(tc_ctx *ctx, const tc_compiled *c, tc_output kind)
 {
@@ -402,7 +423,7 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     if ((size_t)kind >= TC_COUNT(kinds))
         return ti_usage(ctx, "unknown kind of file %d (see tc_output)", (int)kind);
     bool program = kind == TC_OUTPUT_PTE || kind == TC_OUTPUT_PTE_TOSA || kind == TC_OUTPUT_BPTE ||
-                   (kind == TC_OUTPUT_C && !is_for_core(c));
+                   (kind == TC_OUTPUT_C && !ti_is_for_core(c));
     if (c->asked.beside && !program)
         return ti_usage(ctx, "several methods (%zu) need a .pte, not %s", method_count(c),
                         kinds[kind].is.name);
@@ -415,6 +436,8 @@ tc_status ti_make_files(tc_ctx *ctx, tc_compiled *c, tc_output kind, const char 
     if (kind == TC_OUTPUT_TOSA || kind == TC_OUTPUT_VGF || kind == TC_OUTPUT_STREAM ||
         kind == TC_OUTPUT_TFLITE)
         say_numbers(ctx, c, kind);
+    if (program)
+        say_product(ctx, c);
     TC_TRY(kinds[kind].make(ctx, c, path));
     if (!c->written.planned)
         TC_TRY(ti_prove(ctx, c, c->module));

@@ -261,11 +261,17 @@ static bool may_help(const tc_compiled *c, when w, const char *config)
     }
 }
 
+/* A core computes a Fourier transform in float by fewer operations than its product in integers. */
+static const char *finer_transform(const tc_compiled *c)
+{
+    return ti_is_for_core(c) && c->quant.fouriers.n ? "transform=float" : "transform=int16";
+}
+
 /* Settings that often help, tried on the same samples through the typed program. */
 static void say_tried(tc_ctx *ctx, const tc_compiled *c, lowest at)
 {
     const char *front = with_front(ctx, c, "float=" TC_FRONT_END),
-               *fine = c->quant.config.transform ? NULL : with_front(ctx, c, "transform=int16");
+               *fine = c->quant.config.transform ? NULL : with_front(ctx, c, finer_transform(c));
     const struct {
         const char *config, *words;
         when when;

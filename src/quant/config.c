@@ -353,6 +353,7 @@ bool ti_config_transform(tc_config *config, const char *name)
 {
     config->transform = ti_text_eq(name, "int8")    ? TC_i8
                         : ti_text_eq(name, "int16") ? TC_i16
+                        : ti_text_eq(name, "float") ? TC_f32
                                                     : TC_none;
     return config->transform != TC_none;
 }

@@ -381,7 +381,7 @@ static tc_status read_transform(reader *r, const char *key, const tc_json *value
 {
     const char *name = text_of(r, value);
     return name && ti_config_transform(r->config, name) ? TC_OK
-                                                        : wants(r, key, "\"int8\" or \"int16\"");
+                                                        : wants(r, key, "\"int8\", \"int16\" or \"float\"");
 }
 
 static tc_status read_member(reader *r, const char *key, const tc_json *value)
@@ -468,7 +468,7 @@ static tc_status give_transform(tc_ctx *ctx, tc_config *config, const char *name
 {
     return ti_config_transform(config, name)
                ? TC_OK
-               : ti_usage(ctx, "'transform=%s': the weights of a transform are int8 or int16", name);
+               : ti_usage(ctx, "'transform=%s': the weights of a transform are int8, int16 or float", name);
 }
 
 /* "int8,float=front-end,float=conv,rate=0.3dB,transform=int16" */

@@ -753,8 +753,16 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     ti_mapped_rest(ctx);
     if (own.real_spectra && !own.quiet)
         say_front(ctx, module, &own);
+    tc_fouriers fouriers = {0};
+    ti_spectra_fouriers(ctx, module, &own, &fouriers);
+    if (request.fouriers)
+        *request.fouriers = fouriers;
     TC_TRY(form(ctx, module, &request, &spectra));
-    if (own.transform && !spectra && !own.quiet)
+    if (own.transform == TC_f32 && !fouriers.n && !own.quiet)
+        ti_warning(ctx, &(tc_loc){.file = module->file}, TC_E_NO_EFFECT,
+                   "'transform=float' has no effect: no layer whose squares a logarithm or root reads has a window times "
+                   "cosines and sines as its weights");
+    else if (own.transform && own.transform != TC_f32 && !spectra && !own.quiet)
         ti_warning(ctx, &(tc_loc){.file = module->file}, TC_E_NO_EFFECT,
                    "'transform' has no effect: no logarithm or root reads a power spectrum of an input, in integers");
     if (request.record || request.as || request.n_size)
@@ -765,7 +773,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_module *before = request.record || request.n_size ? ti_module_copy(module) : NULL;
     tc_module *unchanged = request.learned ? ti_module_copy(module) : NULL;
     request.asked = before;
-    TC_TRY(prepare_either(ctx, &request, spectra ? plain : NULL, &a));
+    TC_TRY(prepare_either(ctx, &request, spectra && own.transform != TC_f32 ? plain : NULL, &a));
     if (spectra)
         TC_TRY(prepare_spectra(ctx, &request, &a));
     if (may_reform(module, &request))

@@ -131,8 +131,8 @@ typedef struct tc_config {
     double wide_cycles;   /* int8+16:P%: as many as fit into P percent more cycles */
     bool plain_spectra;   /* power spectra are values like all others */
     bool real_spectra;    /* they are float, and their logarithms and roots too */
-    tc_dtype transform;   /* weights of the transforms of power spectra: i8, i16, or none: what the
-                             samples and the price say */
+    tc_dtype transform;   /* weights of the transforms of power spectra: i8, i16, f32: those that are windowed Fourier
+                             transforms stay in float, or none: what the samples and the price say */
     bool widen_noisy;     /* domains that alone make too much noise get 16 bits too */
     bool proved;          /* the result is run later: its loss is reported there */
     bool checked;         /* ti_config_check() has seen the program as it was written */
@@ -154,7 +154,7 @@ bool ti_weights_are_known(const tc_config *config, const void *codes);
  * their logarithms and roots. */
 void ti_config_leave_float(tc_ctx *ctx, tc_config *config, const char *name);
 
-/* "int8" or "int16": the weights of transforms; false: it is neither. */
+/* "int8", "int16" or "float": the weights of transforms; false: it is none of them. */
 bool ti_config_transform(tc_config *config, const char *name);
 
 /* "0.3dB": what coarser weights may lose; false: it is none of 0 to 20 dB. */
@@ -412,6 +412,20 @@ typedef struct tc_quant_gains {
     double curve_noise;                /* noise / signal of the program without */
 } tc_quant_gains;
 
+/* Layers that make parts of spectra and whose weights are windowed Fourier transforms (num/dft.h). */
+typedef struct tc_fourier {
+    const char *node; /* its name, or "" */
+    int64_t points;
+    double fewer;     /* so many times fewer operations by a fast transform, */
+    bool paired;      /* which is another one's too */
+    bool real;        /* it is left in float */
+} tc_fourier;
+
+typedef struct tc_fouriers {
+    tc_fourier *item;
+    size_t n, cap;
+} tc_fouriers;
+
 /* Of output i: expected noise / signal of the typed program on new samples: the greater of those on
  * calibration's own and on held-out samples; 0: unknown. */
 double ti_quant_expected_noise(const tc_quant_gains *gains, size_t i);
@@ -476,6 +490,7 @@ typedef struct tc_quant_request {
     bool keep_odd;            /* no sample is set aside */
     tc_quant_times *times;    /* filled in; or NULL */
     tc_quant_gains *gains;    /* filled in; or NULL */
+    tc_fouriers *fouriers;    /* filled in; or NULL */
     bool figure;                /* gains: the least dB too */
     const tc_samples *held_out; /* of the samples, those that the result is predicted on: it is made
                                    once from the others alone, */

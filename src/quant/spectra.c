@@ -98,7 +98,7 @@ tc_val ti_spectra_rooted(const tc_dataflow *f, const tc_node *node)
     return def && def->op == TC_OP_sqrt ? def->in[0] : TC_NONE;
 }
 
-static bool is_end(const tc_dataflow *f, const tc_node *node)
+bool ti_spectra_ends(const tc_dataflow *f, const tc_node *node)
 {
     if (node->op == TC_OP_pow) {
         tc_tensor by = ti_tensor_of(f->g, node->in[1]);
@@ -406,7 +406,7 @@ static bool reads_powers(const finder *d, const tc_node *node)
     const tc_spectral_value *value = v ? &d->s->value[v] : NULL;
     bool power = value && value->kind == TC_SPECTRAL_power &&
                  d->s->group[ti_spectra_root(d->s, value->group)].good;
-    return power || is_end(d->f, node);
+    return power || ti_spectra_ends(d->f, node);
 }
 
 /* Groups that are no front ends, or whose values others read, and those that depend on them. */
@@ -511,7 +511,7 @@ static void look_back(finder *d)
     for (size_t k = 0; k < g->n_node; k++)
         if (g->node[k]->op == TC_OP_log_bands)
             look_at_bands(d, g->node[k]);
-        else if (is_end(d->f, g->node[k]) && ti_dataflow_quantizes(d->f, g->node[k]) &&
+        else if (ti_spectra_ends(d->f, g->node[k]) && ti_dataflow_quantizes(d->f, g->node[k]) &&
             d->f->level[g->node[k]->out[0]] < TC_LEVEL_node)
             power(d, g->node[k]->in[0], 0, &unused);
 }
@@ -547,52 +547,4 @@ tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f)
     clear_bad(&d);
     leave_room(&d);
     return s;
-}
-
-/* ---- left in float ---- */
-
-/* Powers are real, and what ends them; parts stay, in i16. */
-static void leave_powers(tc_ctx *ctx, tc_dataflow *f)
-{
-    tc_spectra *s = tc_new(&ctx->scratch, tc_spectra);
-    *s = ti_spectra_find(ctx, f);
-    for (size_t k = 0; k < f->g->n_node && s->any; k++) {
-        const tc_node *node = f->g->node[k];
-        tc_spectral kind = node->n_in ? s->value[node->in[0]].kind : TC_SPECTRAL_none;
-        if (node->n_out == 1 && kind == TC_SPECTRAL_power && is_end(f, node))
-            f->real[node->out[0]] = true;
-    }
-    for (tc_val v = 1; v < f->g->n_val; v++) {
-        tc_spectral_value *value = &s->value[v];
-        f->real[v] = f->real[v] || value->kind == TC_SPECTRAL_power;
-        value->above = value->below = 0;
-        if (value->kind == TC_SPECTRAL_power)
-            *value = (tc_spectral_value){.kind = TC_SPECTRAL_none};
-    }
-    for (size_t i = 0; i < s->n_group; i++)
-        s->group[i].wide = false;
-    f->spectra = s;
-}
-
-/* Logarithms and roots of what a setting leaves in float. */
-static void leave_ends(tc_dataflow *f)
-{
-    for (size_t k = 0; k < f->g->n_node; k++) {
-        const tc_node *node = f->g->node[k], *def = node->n_in ? ti_def(f->g, node->in[0]) : NULL;
-        while (def && ti_spectra_moves(def))
-            def = ti_def(f->g, def->in[0]);
-        if (def && def->n_out && is_end(f, node) && !f->fixed[def->out[0]] &&
-            f->level[def->out[0]] > TC_LEVEL_io && f->scheme[def->out[0]].act.dtype == TC_none &&
-            f->level[node->out[0]] < TC_LEVEL_node)
-            f->real[node->out[0]] = true;
-    }
-}
-
-void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f)
-{
-    if (f->config->anchor)
-        return;
-    if (f->config->real_spectra)
-        leave_powers(ctx, f);
-    leave_ends(f);
 }

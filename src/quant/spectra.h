@@ -58,8 +58,14 @@ bool ti_spectra_halves(const tc_dataflow *f, const tc_node *node);
 /* A movement of one value. */
 bool ti_spectra_moves(const tc_node *node);
 
-/* With config->real_spectra: fills f->real and f->spectra. */
+/* A logarithm, a root or a fractional power. */
+bool ti_spectra_ends(const tc_dataflow *f, const tc_node *node);
+
+/* spectra_real.c: with config->real_spectra, or transforms of f32: fills f->real and f->spectra. */
 void ti_spectra_leave(tc_ctx *ctx, tc_dataflow *f);
+/* A layer whose weights are a windowed Fourier transform, which is fewer operations without them. */
+/* Layers of spectra whose weights are windowed Fourier transforms, for which that is fewer operations. */
+void ti_spectra_fouriers(tc_ctx *ctx, tc_module *module, const tc_config *config, tc_fouriers *out);
 
 /* In ctx->scratch. */
 tc_spectra ti_spectra_find(tc_ctx *ctx, const tc_dataflow *f);

@@ -143,6 +143,7 @@ static void put_summary(const tc_content *c, tc_json_out *out)
         put_compiled(c, c->options.compiled, out);
     if (c->options.compiled) {
         ti_proof_json(&c->options.compiled->proof, out);
+        ti_fouriers_json(c->options.compiled, out);
         put_aside(c->options.compiled, out);
     }
     put_answers(c, out);

@@ -67,6 +67,40 @@ static const char *shaders_of(const tc_compiled *c)
              : "; in a .vgf, and in a .pte by --shaders all, shaders";
 }
 
+/* What is done with a layer that is a Fourier transform. */
+static const char *fourier_text(const tc_compiled *c, const tc_fourier *f)
+{
+    tc_arena *arena = &c->module->ctx->arena;
+    return f->real && ti_is_for_core(c) ? ti_text_format(arena, "FFT in C, %.0f times fewer operations", f->fewer)
+           : f->real             ? "product in float: only C for a Cortex-M has an FFT"
+           : ti_is_for_core(c) ? ti_text_format(arena,
+                                         "product in integers; with transform=float FFT in C, %.0f times fewer operations",
+                                         f->fewer)
+                        : "product in integers";
+}
+
+static void put_fouriers(const tc_compiled *c, tc_buf *out)
+{
+    for (size_t i = 0; i < c->quant.fouriers.n; i++) {
+        const tc_fourier *f = &c->quant.fouriers.item[i];
+        ti_buf_printf(out, "%s  %-28s DFT of %" PRId64 " points: %s\n", i ? "" : "Fourier transforms:\n", f->node,
+                      f->points, fourier_text(c, f));
+    }
+}
+
+void ti_fouriers_json(const tc_compiled *c, tc_json_out *out)
+{
+    if (!c->quant.fouriers.n)
+        return;
+    ti_json_open(out, "fourier_transforms", '[');
+    for (size_t i = 0; i < c->quant.fouriers.n; i++) {
+        const tc_fourier *f = &c->quant.fouriers.item[i];
+        tc_json_object(out, NULL, TC_J("node", f->node), TC_J("points", f->points), TC_J("fewer", f->fewer),
+                       TC_J("how", fourier_text(c, f)));
+    }
+    ti_json_close(out, ']');
+}
+
 void ti_report_text(const tc_compiled *c, tc_buf *out)
 {
     size_t nodes = 0;
@@ -88,6 +122,7 @@ void ti_report_text(const tc_compiled *c, tc_buf *out)
                       times);
     }
     put_blocks(c, out);
+    put_fouriers(c, out);
     if (c->split.n_left)
         ti_buf_printf(out, "on the CPU: %zu%s\n", c->split.n_left, shaders_of(c));
     for (size_t i = 0; i < c->split.n_left; i++) {
@@ -213,6 +248,7 @@ void ti_report_json(tc_ctx *ctx, const tc_compiled *c, bool written, tc_buf *to)
         put_images_json(&out, c);
     if (c->blocks.n_block + c->blocks.n_left)
         put_blocks_json(&out, &c->blocks);
+    ti_fouriers_json(c, &out);
     ti_json_open(&out, "regions", '[');
     for (size_t i = 0; i < c->split.n_region; i++) {
         tc_region_border b = ti_border_of(&c->region[i]);
@@ -313,6 +349,16 @@ static bool is_core_source(const tc_compiled *c)
     return c->target.machine->packing == TC_PACKED_C && c->written.name;
 }
 
+/* "; FFT of 256 points, 24 times fewer operations than the product" */
+static void put_transforms(const tc_written *w, tc_buf *out)
+{
+    for (size_t i = 0; i < w->n_transform; i++) {
+        const tc_c_transformed *t = &w->transform[i];
+        ti_buf_printf(out, "; FFT of %" PRId64 " points, %.0f times fewer operations than the product", t->points,
+                      t->matrix / t->quick);
+    }
+}
+
 /* ", 12 operators on cortex-m55 (3 in float), 2 left to the caller": conversions at the ends are
  * not part of the program. */
 static void put_core(const tc_compiled *c, size_t nodes, tc_buf *out)
@@ -324,6 +370,7 @@ static void put_core(const tc_compiled *c, size_t nodes, tc_buf *out)
     if (c->written.floats)
         ti_buf_printf(out, " (%zu in float)", c->written.floats);
     ti_buf_printf(out, ", %zu left to the caller", ti_left_outside(c));
+    put_transforms(&c->written, out);
 }
 
 void ti_report_line(const tc_compiled *c, tc_buf *out)

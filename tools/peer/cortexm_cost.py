@@ -86,7 +86,7 @@ def main_of(head, steps):
 def measure(args, model, core):
     """Steps of a model: (estimate, count in QEMU, counts by kind); bytes of code, estimated and linked."""
     target, flags, machine, script, per_tick = CORES[core]
-    path, *settings = model.split(",")
+    path, *settings = model.split(",", 2)
     folder = os.path.join(args.work, f"{re.sub(r'[^a-zA-Z0-9]', '_', path)[-40:]}-{core}")
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
@@ -106,7 +106,7 @@ def measure(args, model, core):
     with open(f"{folder}/main.c", "w", encoding="utf-8") as f:
         f.write(main_of(head, len(profile["operations"])))
     files = sorted(glob.glob(f"{folder}/*.c")) + [f"{EXAMPLE}/startup.c", f"{EXAMPLE}/board.c"]
-    run(["arm-none-eabi-gcc", *FLAGS.split(), *flags.split(), f"-I{EXAMPLE}", "-I.", *files, "-T", os.path.join(EXAMPLE, script), "-o", "app"], folder)
+    run(["arm-none-eabi-gcc", *FLAGS.split(), *flags.split(), f"-I{EXAMPLE}", "-I.", *files, "-T", os.path.join(EXAMPLE, script), "-lm", "-o", "app"], folder)
     said = run(["qemu-system-arm", "-M", machine, *SEMI.split(), "-kernel", "app"], folder)
     ticks = [int(v) * per_tick for v in re.findall(r"step (\d+)", said)]
     operations = profile["operations"]

@@ -33,4 +33,24 @@ void tosac_argmax_f32(int32_t ignore, int32_t outer, int32_t n, int32_t inner, c
                       int32_t *out);
 void tosac_resize_f32(const tosac_resize *p, const float *x, float *out);
 
+/* Results of a transform.  factor NULL: take is 1 + 2 bin of a real part, 2 + 2 bin of an imaginary one, negative:
+ * with the other sign, 0: zero.  Else take is the bin, and factor those of its real and imaginary part. */
+typedef struct tosac_side {
+    int32_t rows;
+    const int16_t *take;
+    const float *factor, *bias; /* or NULL */
+} tosac_side;
+
+/* X[k] = sum of window[n] x[n] e^(-2 pi i k n / points) of windows that begin `stride` apart, the first `before`
+ * elements before its line; twice `window` is the window where points are even.
+ * root: (cos, -sin)(2 pi j / M), j < M, M = points / 2 where they are even, else points; turn: the same of k / points,
+ * k <= M / 2.  scratch: 4 M + 4 floats. */
+typedef struct tosac_transform {
+    int32_t lines, extent, windows, stride, before;
+    int32_t points, length;
+    const float *window, *root, *turn;
+    tosac_side side[2]; /* the second of no rows: there is one */
+} tosac_transform;
+void tosac_transform_f32(const tosac_transform *p, const float *x, float *out, float *other, float *scratch);
+
 #endif

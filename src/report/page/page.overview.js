@@ -73,7 +73,8 @@ function sentence() {
 function figures() {
   const list = [["cycles", S.cycles && whole(S.cycles)], ["multiplications", S.macs && count(S.macs)], ["multipliers in use", S.cycles && S.macs && peak ? percent(S.macs / S.cycles / peak) : 0],
     ["written", S.bytes && bytes(S.bytes)], ["weights", S.weights && bytes(S.weights)], ["accelerator's SRAM", S.sram && bytes(S.sram)], ["program's activations", S.memory && bytes(S.memory)],
-    ["regions", S.regions], ["operators in the model", S.operators]].filter(f => f[1] !== undefined && f[1] !== 0);
+    ["regions", S.regions], ["operators in the model", S.operators],
+    ...(S.fourier_transforms || []).map(f => [`${f.node}: DFT of ${f.points} points`, f.how])].filter(f => f[1] !== undefined && f[1] !== 0);
   return el("dl.figures", {}, list.map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v))));
 }
 function alternatives() {
