@@ -20,7 +20,7 @@
 #include "model.h"
 #include "own_backend.h"
 
-enum { MINUTES = 10, AIMS = 5, LOSSES = 5 };
+enum { MINUTES = 10, AIMS = 5, LOSSES = 5, MORE = 2 * AIMS + 2 * LOSSES };
 static const double BEST_CYCLES = 1.1; /* of int8's, for `best` */
 static const double MOST_LOSS = 12,    /* dB, of steps of weights, */
     FINE = 0.1,                        /* found so far */
@@ -55,8 +55,9 @@ static const rung rungs[] = {
     {"a16, w4 in 95 %", "a16w4:0", 95, 0, 0, false},
     {"int8+16, what fits", "int8", 0, WITHIN, 0, false},
     {"int8, steps that fit", "int8", 0, 0, 0, true},
+    {"int8+16:2% and steps", "int8", 0, 2, 2, true},
 };
-enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13, STEPPED = 14 }; /* among them */
+enum { PLAIN = 0, FEWER = 1, WIDER = 5, WIDEST = 11, FITTING = 13, STEPPED = 14, BOTH = 15 }; /* among them */
 
 bool ti_goal_asks(const tc_goal *g)
 {
@@ -301,13 +302,14 @@ static tc_status try_losses(search *s, bool quicker)
 
 /* For a limit of bytes that int8 exceeds: layers are priced by themselves, and what is made of them
  * takes a little more or less.  Aims are between one that keeps to the limit and one that does not. */
-static tc_status try_bytes(search *s)
+static tc_status try_bytes(search *s, size_t which)
 {
     double low = 0, high = 0;
+    s->aim = 1;
     for (int i = 0; i < AIMS; i++) {
         size_t n = s->n;
         bool met;
-        TC_TRY(step(s, STEPPED, &met));
+        TC_TRY(step(s, which, &met));
         if (s->n == n) /* no time */
             break;
         double of = s->row[n].flash / s->wanted.flash;
@@ -321,6 +323,16 @@ static tc_status try_bytes(search *s)
     return TC_OK;
 }
 
+/* Some values with 16 bits, too: they save no bytes, but noise, which coarser weights may make up. */
+static tc_status try_both(search *s)
+{
+    tc_rates *narrow = s->rates;
+    s->rates = ti_rates_new(s->ctx);
+    TC_TRY(try_bytes(s, BOTH));
+    s->rates = narrow;
+    return TC_OK;
+}
+
 static bool over(double limit, double figure) { return limit > 0 && figure > limit; }
 
 static tc_status try_all(search *s)
@@ -328,14 +340,17 @@ static tc_status try_all(search *s)
     bool met;
     TC_TRY(step(s, PLAIN, &met));
     bool pays = s->steps && !(s->slower && !(s->wanted.flash > 0));
-    if (pays && over(s->wanted.flash, s->row[0].flash))
-        TC_TRY(try_bytes(s));
+    bool large = pays && over(s->wanted.flash, s->row[0].flash);
+    if (large)
+        TC_TRY(try_bytes(s, STEPPED));
+    if (large && s->prices && !asks_accuracy(&s->wanted))
+        TC_TRY(try_both(s));
     if (pays && !s->slower && over(s->wanted.cycles, s->row[0].cycles))
         TC_TRY(try_losses(s, true));
     if (pays && asks_accuracy(&s->wanted) && is_accurate(&s->wanted, &s->row[0]))
         return try_losses(s, false); /* nothing wider is cheaper */
     if (s->steps && over(s->wanted.flash, s->row[0].flash))
-        return TC_OK; /* wider values save no constants, */
+        return TC_OK; /* wider values save no constants by themselves, */
     if (pays && over(s->wanted.cycles, s->row[0].cycles))
         return TC_OK; /* nor cycles */
     TC_TRY(step(s, FITTING, &met));
@@ -392,11 +407,10 @@ tc_status ti_budget_search(tc_ctx *ctx, const tc_compile_request *request, const
                 .goal = goal,
                 .wanted = *goal,
                 .labels = labels.of,
-                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
-                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + AIMS + 2 * LOSSES),
+                .row = tc_new_n(&ctx->arena, tc_frontier_row, TC_COUNT(rungs) + MORE),
+                .config = tc_new_n(&ctx->arena, tc_config, TC_COUNT(rungs) + MORE),
                 .best = SIZE_MAX,
                 .rates = ti_rates_new(ctx),
-                .aim = 1,
                 .prices = packing == TC_PACKED_STREAM,
                 .steps = packing == TC_PACKED_STREAM ||
                          (packing == TC_PACKED_C && calib.n >= TC_RATE_SAMPLES),

@@ -31,4 +31,11 @@ void ti_quant_say_over(tc_ctx *ctx, const char *method);
 /* Replaces the module's program by the other's. */
 void ti_quant_take_over(tc_module *to, const tc_module *from);
 
+/* spend_8bit.c: with few-code weights and `small8`, entries for the layers whose few codes the outputs
+ * hear most for what 8 bits cost, measured on samples; real: the program as it is before
+ * ti_quant_apply(), config: without entries for small layers. */
+TC_MUST_USE tc_status ti_quant_loud_layers(tc_ctx *ctx, tc_module *real,
+                                           const tc_quant_request *request, const tc_config *config,
+                                           const tc_domains *domains, tc_config *out);
+
 #endif

@@ -577,6 +577,28 @@ static tc_status improve_either(tc_ctx *ctx, const tc_quant_request *request, at
     return TC_OK;
 }
 
+/* The same program with the weights of other settings. */
+static tc_status settle(tc_ctx *ctx, tc_quant_request *request, const tc_config *own, attempt *a)
+{
+    tc_module *typed = ti_module_copy(a->real);
+    TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
+    ti_quant_take_over(a->typed, typed);
+    a->score = (tc_score){0};
+    request->config = own;
+    return TC_OK;
+}
+
+/* 8 bits beside 4 where samples say that they are needed; config: without those of small layers. */
+static tc_status keep_loud(tc_ctx *ctx, tc_quant_request *request, const tc_config *config,
+                           attempt *a)
+{
+    if (!(config->small8 > 0) || config->known || !ti_setting_few_codes(&config->global.weight))
+        return TC_OK;
+    tc_config *own = tc_new(&ctx->arena, tc_config);
+    TC_TRY(ti_quant_loud_layers(ctx, a->real, request, config, &a->domains, own));
+    return settle(ctx, request, own, a);
+}
+
 /* Coarser steps of weights, where they are asked for. */
 static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
 {
@@ -585,15 +607,10 @@ static tc_status coarsen(tc_ctx *ctx, tc_quant_request *request, attempt *a)
         (rate->may && !ti_rates_can_be_known(request)))
         return TC_OK;
     tc_config *own = tc_new(&ctx->arena, tc_config);
-    tc_module *typed = ti_module_copy(a->real);
     tc_rates *rates = rate->known ? rate->known : ti_rates_new(ctx);
     TC_TRY(ti_quant_weight_rates(ctx, a->real, request, &a->domains, rates, own));
     a->rates = rates;
-    TC_TRY(ti_quant_apply(ctx, typed, own, &a->domains));
-    ti_quant_take_over(a->typed, typed);
-    a->score = (tc_score){0};
-    request->config = own;
-    return TC_OK;
+    return settle(ctx, request, own, a);
 }
 
 static void keep_curve(tc_ctx *ctx, const tc_rates *rates, tc_quant_gains *gains)
@@ -791,6 +808,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     }
     double clock = 0;
     ti_lap(&clock, NULL);
+    if (may_reform(module, &request))
+        TC_TRY(keep_loud(ctx, &request, &head, &a));
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
     ti_yardstick_end(a.yard);

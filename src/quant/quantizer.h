@@ -124,7 +124,7 @@ typedef struct tc_config {
     bool quiet;           /* a proposal is being tried: its accuracy is not reported */
     double output_margin; /* program outputs: their range times this, without search */
     int64_t n_wide;       /* int8+16:K: values that get 16 bits */
-    double small8;        /* 8 bits for this percentage of the weights, in the smallest layers */
+    double small8;        /* 8 bits for this percentage of the weights, in some layers */
     bool head8;           /* weights of the last layer have 8 bits */
     bool group_free;      /* the groups of 4-bit weights are a default: see ti_config_pack() */
     tc_rate rate;         /* steps of weights by layer */

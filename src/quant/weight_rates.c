@@ -26,13 +26,10 @@
 
 #include "../base/attempt.h"
 #include "../base/real.h"
-#include "../ir/build.h"
 #include "../num/load.h"
 #include "error_share.h"
-#include "layer_inputs.h"
-#include "layer_pairs.h"
-#include "measure.h"
 #include "sample_runner.h"
+#include "swap_weights.h"
 
 enum { STEPS = 16, HALVINGS = 50, TRIALS = 4 };
 
@@ -232,10 +229,8 @@ typedef struct survey {
     const tc_quant_request *request;
     const tc_domains *domains;
     tc_rates *out;
-    tc_pair *pair;
-    size_t n_pair, *of; /* by pair: its layer; SIZE_MAX: none */
-    tc_columns *shape;  /* by pair, of layers, */
-    double **mean;      /* of the elements of its windows */
+    tc_swap swap; /* of its products, */
+    size_t *of;   /* each with its layer; SIZE_MAX: none */
     made fine;          /* without steps, of the samples that are not kept back */
 } survey;
 
@@ -285,18 +280,21 @@ static tc_status find_layers(survey *s)
     tc_rates *r = s->out;
     tc_module *typed;
     TC_TRY(apply(s, s->request->config, &typed));
-    TC_TRY(pairs_of(s, typed, &s->pair, &s->n_pair));
+    tc_pair *pair;
+    size_t n;
+    TC_TRY(pairs_of(s, typed, &pair, &n));
+    tc_columns *shape = tc_new_n(&s->ctx->arena, tc_columns, n + 1);
+    s->swap = (tc_swap){.real = s->real, .pair = pair, .n = n, .shape = shape};
     const tc_graph *g = ti_main(s->real);
     int64_t all = 0;
-    for (size_t i = 0; i < s->n_pair; i++)
-        all += weights_of(g, s->pair[i].real);
-    r->layer = tc_new_n(&r->room, layer, s->n_pair + 1);
-    s->of = tc_new_n(&s->ctx->arena, size_t, s->n_pair + 1);
-    s->shape = tc_new_n(&s->ctx->arena, tc_columns, s->n_pair + 1);
-    for (size_t i = 0; i < s->n_pair; i++) {
-        const tc_node *node = s->pair[i].real;
+    for (size_t i = 0; i < s->swap.n; i++)
+        all += weights_of(g, s->swap.pair[i].real);
+    r->layer = tc_new_n(&r->room, layer, s->swap.n + 1);
+    s->of = tc_new_n(&s->ctx->arena, size_t, s->swap.n + 1);
+    for (size_t i = 0; i < s->swap.n; i++) {
+        const tc_node *node = s->swap.pair[i].real;
         s->of[i] = SIZE_MAX;
-        if (!may_step(s, ti_main(typed), &s->pair[i], &s->shape[i]) ||
+        if (!may_step(s, ti_main(typed), &s->swap.pair[i], &shape[i]) ||
             (double)weights_of(g, node) < SMALL * (double)all)
             continue;
         s->of[i] = layer_called(r, node->loc->node);
@@ -307,32 +305,16 @@ static tc_status find_layers(survey *s)
     return TC_OK;
 }
 
-static tc_tensor real_values(tc_arena *arena, const tc_graph *typed, tc_val v)
-{
-    tc_tensor codes = ti_tensor_of(typed, v);
-    const tc_quant *q = codes.type->quant;
-    tc_type type = *codes.type;
-    int64_t inner = 1, n = tc_type_count(codes.type);
-    for (int i = q->axis + 1; q->axis >= 0 && i < type.rank; i++)
-        inner *= type.dim[i];
-    float *x = ti_arena_raw(arena, (size_t)n * sizeof *x);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t c = q->axis >= 0 ? i / inner % q->count : 0;
-        x[i] = (float)(q->scale[c] * (double)(ti_load_i64(codes, i) - q->zero[c]));
-    }
-    return (tc_tensor){codes.type, x};
-}
-
 /* The nearest codes' squared error at a step. */
 static void add_errors(survey *s, tc_module *typed, const tc_pair *pair, size_t k)
 {
     const tc_graph *g = ti_main(s->real);
-    for (size_t i = 0; i < s->n_pair; i++) {
+    for (size_t i = 0; i < s->swap.n; i++) {
         if (s->of[i] == SIZE_MAX)
             continue;
         tc_mark mark = ti_arena_mark(&s->ctx->scratch);
         const float *w = ti_tensor_of(g, pair[i].real->in[1]).data,
-                    *q = real_values(&s->ctx->scratch, ti_main(typed), pair[i].typed->in[1]).data;
+                    *q = ti_swap_weights(&s->ctx->scratch, ti_main(typed), pair[i].typed->in[1]).data;
         double sum = 0;
         for (int64_t j = 0; j < weights_of(g, pair[i].real); j++)
             sum += ((double)w[j] - (double)q[j]) * ((double)w[j] - (double)q[j]);
@@ -353,7 +335,7 @@ static tc_status price_step(survey *s, size_t k, const char *const *name, tc_byt
     tc_bytes_cycles all;
     TC_TRY(apply(s, &config, &typed));
     TC_TRY(pairs_of(s, typed, &pair, &n));
-    if (n == s->n_pair)
+    if (n == s->swap.n)
         add_errors(s, typed, pair, k);
     TC_TRY(s->request->cost.layers(s->request->cost.who, typed, name, r->n, each, &all));
     if (!k)
@@ -380,148 +362,29 @@ static tc_status find_prices(survey *s)
 
 /* ---- noise ---- */
 
-/* Of the inputs of layers in the real program. */
-typedef struct meaning {
-    const survey *s;
-    tc_arena room;
-    double *sum; /* as long as the longest windows */
-} meaning;
-
-static void add_windows(void *who, tc_val v, tc_tensor seen, const int8_t *order)
-{
-    meaning *m = who;
-    for (size_t i = 0; i < m->s->n_pair; i++) {
-        const tc_columns *c = &m->s->shape[i];
-        if (!m->s->mean[i] || m->s->pair[i].real->in[0] != v)
-            continue;
-        ti_columns_sums(c, &m->room, seen, order, m->sum);
-        for (int64_t j = 0; j < c->groups * c->k; j++)
-            m->s->mean[i][j] += m->sum[j];
-    }
-}
-
-static tc_status look_at_inputs(meaning *m, const tc_samples *samples, const bool *wanted)
-{
-    tc_ctx *ctx = m->s->ctx;
-    tc_runner *runner;
-    TC_TRY(ti_runner_new(ctx, ti_main(m->s->real), wanted, samples->n, &runner));
-    void **guest = tc_new_n(&ctx->arena, void *, ti_runner_threads(runner));
-    for (size_t i = 0; i < ti_runner_threads(runner); i++)
-        guest[i] = m; /* one after the other */
-    ti_arena_init_like(&m->room, &ctx->arena);
-    m->room.oom = ti_runner_oom(runner, 0);
-    ti_ctx_defer(ctx, ti_arena_end, &m->room);
-    tc_visit visit = {.samples = samples, .what = "samples, means of layers", .in_order = true,
-                      .guest = guest, .see = add_windows};
-    tc_status status = ti_runner_run(runner, &visit);
-    ti_arena_free(&m->room);
-    ti_runner_end(runner);
-    return status;
-}
-
-/* Of the windows of every layer, over some of the samples. */
-static tc_status find_means(survey *s, const tc_samples *learned)
-{
-    enum { MOST = 32 };
-    tc_arena *a = &s->ctx->arena;
-    tc_samples some = *learned;
-    bool *wanted = tc_new_n(a, bool, ti_main(s->real)->n_val);
-    meaning *m = tc_new(a, meaning);
-    int64_t longest = 1;
-    some.n = some.n < MOST ? some.n : MOST;
-    s->mean = tc_new_n(a, double *, s->n_pair + 1);
-    for (size_t i = 0; i < s->n_pair; i++) {
-        if (s->of[i] == SIZE_MAX)
-            continue;
-        int64_t n = s->shape[i].groups * s->shape[i].k;
-        s->mean[i] = tc_new_n(a, double, (size_t)n);
-        wanted[s->pair[i].real->in[0]] = true;
-        longest = ti_max_i64(longest, n);
-    }
-    *m = (meaning){.s = s, .sum = tc_new_n(a, double, (size_t)longest)};
-    TC_TRY(look_at_inputs(m, &some, wanted));
-    for (size_t i = 0; i < s->n_pair; i++)
-        for (int64_t j = 0; s->mean[i] && j < s->shape[i].groups * s->shape[i].k; j++)
-            s->mean[i][j] /= (double)some.n * (double)s->shape[i].position;
-    return TC_OK;
-}
-
-/* The real program with some weights as `coarse` has them, and biases that keep the means. */
-typedef struct hybrid {
-    const survey *s;
-    const made *coarse;
-    size_t which; /* of the layers, or ALL, or STEPPED: those with chosen steps */
-} hybrid;
-
+/* Noise with the weights of a layer, or of ALL, or of those with chosen steps (STEPPED), as `coarse` has
+ * them. */
 static const size_t ALL = SIZE_MAX - 1, STEPPED = SIZE_MAX - 2;
 
-/* The bias of a layer, with what other weights take from the means of its results. */
-static void move_bias(const survey *s, size_t pair, tc_tensor coarse, float *out)
-{
-    const tc_graph *g = ti_main(s->real);
-    const tc_node *node = s->pair[pair].real;
-    const tc_columns *c = &s->shape[pair];
-    const float *w = ti_tensor_of(g, node->in[1]).data, *q = coarse.data;
-    tc_tensor bias = ti_tensor_of(g, node->n_in > 2 ? node->in[2] : TC_NONE);
-    for (int64_t r = 0; r < c->rows; r++) {
-        const double *mean = s->mean[pair] + r / (c->rows / c->groups) * c->k;
-        double sum = bias.data ? ti_load_f64(bias, r) : 0;
-        for (int64_t j = 0; j < c->k; j++)
-            sum += ((double)w[r * c->k + j] - (double)q[r * c->k + j]) * mean[j];
-        out[r] = (float)sum;
-    }
-}
-
-static bool takes(const hybrid *h, size_t pair)
-{
-    size_t of = h->s->of[pair];
-    return of != SIZE_MAX && (of == h->which || h->which == ALL ||
-                              (h->which == STEPPED && h->s->out->layer[of].step));
-}
-
-static tc_status take_layer(tc_rewrite *rw, const tc_node *node, bool *done)
-{
-    const hybrid *h = rw->user;
-    size_t i = 0;
-    while (i < h->s->n_pair && (!takes(h, i) || h->coarse->pair[i].real != node))
-        i++;
-    if (i == h->s->n_pair)
-        return TC_OK;
-    const tc_node *coarse = h->coarse->pair[i].typed;
-    tc_build b = ti_build_instead(rw, node);
-    tc_val in[3] = {ti_rewrite_in(rw, node, 0)};
-    tc_tensor w = real_values(&rw->ctx->arena, ti_main(h->coarse->typed), coarse->in[1]),
-              bias = ti_b_tensor(&b, TC_f32, 1, w.type->dim);
-    w.type = ti_type_make(rw->ctx, TC_f32, w.type->rank, w.type->dim);
-    move_bias(h->s, i, w, bias.data);
-    in[1] = ti_b_const(&b, w, NULL);
-    in[2] = ti_b_const(&b, bias, NULL);
-    return ti_b_again(&b, in, 3, done);
-}
-
-static double noise_of(const tc_measured *m)
-{
-    double noise = times(-m->sqnr_db);
-    return isfinite(noise) ? noise : 1;
-}
-
-/* Noise with the weights of some layers (hybrid.which) as `coarse` has them. */
 static tc_status measure_weights(const survey *s, tc_yardstick *yard, const made *coarse,
                                  size_t which, double *noise)
 {
-    static tc_rewriter *const rewriters[] = {take_layer};
-    tc_attempt attempt;
-    tc_measured m;
-    hybrid h = {s, coarse, which};
-    ti_attempt_begin(s->ctx, &attempt);
-    tc_module *mixed = ti_module_copy(s->real);
-    tc_status status = ti_rewrite_graph(ti_main(mixed), rewriters, TC_COUNT(rewriters), &h);
-    if (status == TC_OK)
-        status = ti_yardstick_measure(s->ctx, yard, mixed, &m);
-    if (status == TC_OK)
-        *noise = noise_of(&m);
-    ti_attempt_end(s->ctx, &attempt);
-    return status;
+    bool *taken = tc_new_n(&s->ctx->arena, bool, s->swap.n + 1);
+    for (size_t i = 0; i < s->swap.n; i++) {
+        size_t of = s->of[i];
+        taken[i] = of != SIZE_MAX && (of == which || which == ALL ||
+                                      (which == STEPPED && s->out->layer[of].step));
+    }
+    return ti_swap_noise(s->ctx, &s->swap, yard, coarse->typed, coarse->pair, taken, noise);
+}
+
+/* The means of the layers' windows. */
+static tc_status find_means(survey *s, const tc_samples *learned)
+{
+    bool *wanted = tc_new_n(&s->ctx->arena, bool, s->swap.n + 1);
+    for (size_t i = 0; i < s->swap.n; i++)
+        wanted[i] = s->of[i] != SIZE_MAX;
+    return ti_swap_means(s->ctx, &s->swap, wanted, learned);
 }
 
 /* The typed program with these settings, made from some of the samples. */
@@ -549,7 +412,7 @@ static tc_status weigh_together(survey *s, tc_yardstick *yard, const made *coars
 {
     tc_rates *r = s->out;
     double sum = 0, all;
-    if (coarse->n != s->n_pair)
+    if (coarse->n != s->swap.n)
         return TC_OK;
     for (size_t i = 0; i < r->n; i++) {
         size_t step = k < STEPS ? k : r->layer[i].step;
@@ -575,7 +438,7 @@ static tc_status find_base(survey *s)
     TC_TRY(all_of(s, &s->request->samples, &yard));
     tc_status status = ti_yardstick_measure(s->ctx, &yard, s->fine.typed, &m);
     ti_yardstick_end(&yard);
-    s->out->noise = noise_of(&m);
+    s->out->noise = ti_swap_noise_of(&m);
     return status;
 }
 
@@ -590,7 +453,7 @@ static tc_status find_noise(survey *s, const tc_samples *learned, const tc_sampl
     TC_TRY(find_means(s, learned));
     TC_TRY(all_of(s, held, &yard));
     TC_TRY(make_pairs(s, r->ladder->probe, learned, &coarse));
-    if (s->fine.n != s->n_pair || coarse.n != s->n_pair)
+    if (s->fine.n != s->swap.n || coarse.n != s->swap.n)
         r->n = 0; /* programs that differ in more than codes */
     double each = ti_quant_work(ti_main(s->real)) * (double)(r->n + 1),
            fit = fmax(2, fmin((double)held->n, WORK / fmax(1, each)));

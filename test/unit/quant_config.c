@@ -321,12 +321,11 @@ static void about_nothing(void)
     }
 }
 
-/* Small layers keep 8 bits beside 4: from the smallest, up to a share of all weights; not those
- * that a rule is about. */
+/* Small layers keep 8 bits beside 4: from the smallest, up to a share of all weights, those of a table
+ * counted; not those that a rule is about. */
 static void small_layers(void)
 {
-    static const char *const text =
-        "graph @main(%0 \"x\": f32[1,2]) {\n"
+    static const char layers[] =
         "  %1 = const [1, 2] : f32[1,2]\n"
         "  %2 = const [1, 2, 3] : f32[3,1]\n"
         "  %3 = const [1, 2, 3, 4, 5, 6, 7, 8, 9] : f32[3,3]\n"
@@ -335,21 +334,29 @@ static void small_layers(void)
         "  %6 = linear %5, %3 : f32[1,3] loc(\"m.py:3\", node=\"c\")\n"
         "  return %6\n"
         "}\n";
+    static const char rows[] = "graph @main(%9 \"i\": i64[1]) {\n"
+                               "  %8 = const [1, 2, 3, 4, 5, 6, 7, 8] : f32[4,2]\n"
+                               "  %0 = embedding %8, %9 : f32[1,2]\n";
     static const struct {
         double share;
         const char *rule;
-        bool eight[3];
-    } cases[] = {{0, NULL, {false, false, false}},
-                 {10, NULL, {false, false, false}},
-                 {20, NULL, {true, false, false}},
-                 {40, NULL, {true, true, false}},
-                 {20, "a", {false, false, false}},
-                 {25, "a", {false, true, false}}};
+        bool eight[3], table;
+    } cases[] = {{0, NULL, {false, false, false}, false},
+                 {10, NULL, {false, false, false}, false},
+                 {20, NULL, {true, false, false}, false},
+                 {40, NULL, {true, true, false}, false},
+                 {20, "a", {false, false, false}, false},
+                 {25, "a", {false, true, false}, false},
+                 {9, NULL, {false, false, false}, true},
+                 {10, NULL, {true, false, false}, true}};
     for (size_t i = 0; i < TC_COUNT(cases); i++) {
         tc_ctx *ctx = tc_ctx_new();
         tc_module *m;
         tc_config c;
         tc_level level;
+        char text[2048];
+        snprintf(text, sizeof text, "%s%s",
+                 cases[i].table ? rows : "graph @main(%0 \"x\": f32[1,2]) {\n", layers);
         CHECK(ti_parse(ctx, "m.ir", (tc_bytes){(const uint8_t *)text, strlen(text)},
                        (tc_bytes){NULL, 0}, &m) == TC_OK);
         CHECK(ti_config_preset("a8w4", &c));
