@@ -352,11 +352,19 @@ static bool is_core_source(const tc_compiled *c)
 /* "; FFT of 256 points, 24 times fewer operations than the product" */
 static void put_transforms(const tc_written *w, tc_buf *out)
 {
+    double quick = 0, matrix = 0;
     for (size_t i = 0; i < w->n_transform; i++) {
         const tc_c_transformed *t = &w->transform[i];
-        ti_buf_printf(out, "; FFT of %" PRId64 " points, %.0f times fewer operations than the product", t->points,
-                      t->matrix / t->quick);
+        bool known = false;
+        quick += t->quick;
+        matrix += t->matrix;
+        for (size_t k = 0; k < i; k++)
+            known = known || w->transform[k].points == t->points;
+        if (!known)
+            ti_buf_printf(out, "%s%" PRId64 " points", i ? ", " : "; FFT of ", t->points);
     }
+    if (w->n_transform)
+        ti_buf_printf(out, ", %.0f times fewer operations than the product", matrix / quick);
 }
 
 /* ", 12 operators on cortex-m55 (3 in float), 2 left to the caller": conversions at the ends are
