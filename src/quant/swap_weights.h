@@ -22,9 +22,9 @@ tc_tensor ti_swap_weights(tc_arena *arena, const tc_graph *typed, tc_val v);
 TC_MUST_USE tc_status ti_swap_means(tc_ctx *ctx, tc_swap *s, const bool *wanted,
                                     const tc_samples *samples);
 
-/* The noise of the outputs, as a part of their squares, with the typed weights in the pairs that are
- * taken, biases that keep the means of their results, and all else as it was.  coarse: pairs of another typed program of the same
- * products. */
+/* The noise of the outputs, as a part of their squares, with the weights of `typed` in the pairs that
+ * are taken, biases that keep the means of their results, and all else as it was.  coarse: the same
+ * products, paired with those of `typed`. */
 TC_MUST_USE tc_status ti_swap_noise(tc_ctx *ctx, const tc_swap *s, tc_yardstick *yard,
                                     const tc_module *typed, const tc_pair *coarse,
                                     const bool *taken, double *noise);

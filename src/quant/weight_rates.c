@@ -231,7 +231,7 @@ typedef struct survey {
     tc_rates *out;
     tc_swap swap; /* of its products, */
     size_t *of;   /* each with its layer; SIZE_MAX: none */
-    made fine;          /* without steps, of the samples that are not kept back */
+    made fine;    /* without steps, of the samples that are not kept back */
 } survey;
 
 static tc_status apply(const survey *s, const tc_config *config, tc_module **typed)
