@@ -64,7 +64,8 @@ void ti_tfw_settle_shifts(tc_tfw *e);
 /* `to` becomes what `from` holds. */
 void ti_tfw_copy(tc_tfw *e, int64_t from, int64_t to);
 
-/* tflite_variables.c: the variables hold from now on what the tensors `after` hold; both by mutation. */
+/* tflite_variables.c: the variables hold from now on what the tensors `after` hold; both by
+ * mutation. */
 TC_MUST_USE tc_status ti_tfw_writes(tc_tfw *e, const int64_t *variable, const int64_t *after);
 
 /* tflite_kept.c */

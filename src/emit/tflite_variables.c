@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_variables.c -- buffers that a program changes: variable tensors, which TFLM places and starts. */
+/* tflite_variables.c -- buffers that a program changes: variable tensors, which TFLM places and
+ * starts. */
 #include "tflite_ops.h"
 
 #include "../num/load.h"

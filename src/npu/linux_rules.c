@@ -5,6 +5,7 @@
  * its address is what "not set" means to the driver.  Its sums are of 32 and 64 bits and wrap. */
 #include "linux_rules.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { /* opcodes */
@@ -271,4 +272,22 @@ void ti_linux_validate(const uint8_t *words, size_t n, tc_linux_extent *out)
         if (out->refused || (out->warned && !warned))
             out->at = i - two;
     }
+}
+
+const char *ti_linux_submit(const tc_linux_extent *extent, const uint64_t *bytes, uint64_t sram,
+                            int *region, int *code)
+{
+    for (int i = 0; i < TC_LINUX_REGIONS; i++) {
+        bool in_sram = i == TC_LINUX_SRAM && !bytes[i];
+        *region = i;
+        *code = EINVAL;
+        if (bytes[i] && !extent->bytes[i])
+            return "a buffer for a region that the stream does not use";
+        if (in_sram && extent->bytes[i] > sram)
+            return "more than the machine has of SRAM, and no buffer for it";
+        *code = bytes[i] ? EOVERFLOW : ENOENT;
+        if (!in_sram && extent->bytes[i] > bytes[i])
+            return bytes[i] ? "a buffer that is too small" : "no buffer for a region that it uses";
+    }
+    return NULL;
 }

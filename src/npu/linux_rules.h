@@ -26,4 +26,9 @@ typedef struct tc_linux_extent {
 /* `words`: little-endian, without the driver's header. */
 void ti_linux_validate(const uint8_t *words, size_t n, tc_linux_extent *out);
 
+/* A job with buffers of `bytes` for the regions (0: none is given), on a machine with `sram` bytes
+ * for TC_LINUX_SRAM: NULL, or why it is refused; *region which one.  errno in *code. */
+const char *ti_linux_submit(const tc_linux_extent *extent, const uint64_t *bytes, uint64_t sram,
+                            int *region, int *code);
+
 #endif

@@ -174,6 +174,24 @@ static void others(void)
     }
 }
 
+static void jobs(void)
+{
+    stream s = convolution(0);
+    tc_linux_extent e = seen(&s);
+    uint64_t fit[8] = {4096, 8192};
+    int region, code;
+    CHECK(!ti_linux_submit(&e, fit, 0, &region, &code));
+    uint64_t small[8] = {4096, 4096};
+    CHECK(ti_linux_submit(&e, small, 0, &region, &code) && region == 1 && code == EOVERFLOW);
+    uint64_t none[8] = {0, 8192};
+    CHECK(ti_linux_submit(&e, none, 0, &region, &code) && region == 0 && code == ENOENT);
+    uint64_t more[8] = {4096, 8192, 0, 4096};
+    CHECK(ti_linux_submit(&e, more, 0, &region, &code) && region == 3 && code == EINVAL);
+    e.bytes[2] = 1000;
+    CHECK(!ti_linux_submit(&e, fit, 1024, &region, &code));
+    CHECK(ti_linux_submit(&e, fit, 512, &region, &code) && region == 2 && code == EINVAL);
+}
+
 /* Vela's streams, as they are and written again by our writer. */
 static void networks(void)
 {
@@ -210,6 +228,7 @@ int main(void)
     scalars();
     copies();
     others();
+    jobs();
     networks();
     return check_done();
 }

@@ -333,9 +333,9 @@ void ti_lower_plain_upsample(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* ---- quantized ---- */
 
-/* One axis of i32 elements: sums of taps times weights of 2^-15, the result again 2^-15 as large except
- * for `more` bits below the step.  Weights of both axes overshoot to 1.375 at most, and 1.375^2 2^30 is below
- * 2^31. */
+/* One axis of i32 elements: sums of taps times weights of 2^-15, the result again 2^-15 as large
+ * except for `more` bits below the step.  Weights of both axes overshoot to 1.375 at most, and
+ * 1.375^2 2^30 is below 2^31. */
 static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
 {
     tc_val sum = TC_NONE;
@@ -356,8 +356,7 @@ static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_ax
 static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type *from,
                       const tc_type *to)
 {
-    int room =
-        from->dtype == TC_i16 ? 0 : 5; /* bits below the step */
+    int room = from->dtype == TC_i16 ? 0 : 5; /* bits below the step */
     x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
     for (int i = 0; i < s->n; i++)
         x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);
