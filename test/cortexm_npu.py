@@ -74,7 +74,7 @@ def memory():
 """
 
 
-def recurrent(op, gates, layers=1, ways=1, batch_first=True, batch=1, steps=12, given=8, hidden=16):
+def recurrent(op, gates, layers=1, ways=1, batch_first=True, batch=1, steps=12, given=8, hidden=16, more=""):
     """A recurrent layer whose states are zeros, and all that it shows."""
     n, lines, names = random.Random(9), [], []
     shape = [batch, steps] if batch_first else [steps, batch]
@@ -97,7 +97,21 @@ def recurrent(op, gates, layers=1, ways=1, batch_first=True, batch=1, steps=12, 
     types = ", ".join([f"f32[{shape[0]},{shape[1]},{ways * hidden}]"] + [f"f32{state}"] * states)
     flags = " ".join(f"{k}={str(bool(v)).lower()}" for k, v in (("bidirectional", ways - 1), ("batch_first", batch_first), ("has_bias", True)))
     return "\n".join([f'graph @main(%0 "x": f32[{shape[0]},{shape[1]},{given}]) {{', *lines,
-                      f"  {', '.join(out)} = {op} %0, {', '.join(names)} layers={layers} {flags} : {types}", f"  return {out[0]}", "}", ""])
+                      f"  {', '.join(out)} = {op} %0, {', '.join(names)} layers={layers} {flags}{more} : {types}", f"  return {out[0]}", "}", ""])
+
+
+def cells(steps=12, given=8, hidden=16):
+    """Steps of an LSTM as the model's own loop has them."""
+    n = random.Random(11)
+    lines = [f"  %1 = const [{', '.join(['0'] * hidden)}] : f32[1,{hidden}]", *(f"  %{2 + k} = {weights(n, *w)}" for k, w in enumerate(
+        ((4 * hidden, given), (4 * hidden, hidden), (4 * hidden,), (4 * hidden,))))]
+    h = c = "%1"
+    for t in range(steps):
+        x, now = 6 + 3 * t, (f"%{7 + 3 * t}", f"%{8 + 3 * t}")
+        lines += [f"  %{x} = select %0 axis=1 index={t} : f32[1,{given}]",
+                  f"  {now[0]}, {now[1]} = lstm_cell %{x}, {h}, {c}, %2, %3, %4, %5 : f32[1,{hidden}], f32[1,{hidden}]"]
+        h, c = now
+    return "\n".join([f'graph @main(%0 "x": f32[1,{steps},{given}]) {{', *lines, f"  return {h}", "}", ""])
 
 
 def same_unrolled(tosac, name, target, source, options, folder):
@@ -126,6 +140,8 @@ MODELS = {
     "steps16": (lambda: recurrent("lstm", 4), [*SIZE, "-q", "a16w8"], 2, 1),
     "some": (lambda: recurrent("lstm", 4, steps=60, hidden=8), SIZE[:2], 1, 1),
     "ways": (lambda: recurrent("gru", 3, ways=2, batch_first=False, batch=2), SIZE, 2, 2),
+    "resets": (lambda: recurrent("gru", 3, more=" reset_first=true"), SIZE, 1, 1),
+    "cells": (cells, SIZE, 2, 1),
     "layers": (lambda: recurrent("lstm", 4, layers=2, ways=2), SIZE, 4, 4),
     "all": (lambda: recurrent("lstm", 4, layers=2, ways=2, steps=50, given=12, hidden=24), SIZE[:2], 4, 4),
     "plain": (lambda: recurrent("rnn_tanh", 1, steps=40, batch=2), SIZE, 3, 1),

@@ -406,6 +406,34 @@ static void candidates(void)
     CHECK(near(slack, own / 4));
 }
 
+/* Slices of 16, 32, 48 and 32 channels: the copies of the first three, of which one has a latency, then
+ * the last two are computed. */
+static void grown_candidates(void)
+{
+    const tc_npu_machine *m = ti_npu_machine_find("ethos-u85-256");
+    tc_npu_system s = system_of("ethos-u85-256", "FVP_U85_Low", "Shared_Sram");
+    tc_npu_job j = job(TC_WORK_CONV, 8, 8, 128, 128, 1);
+    tc_npu_cost cost;
+    j.unit = (tc_npu_block){1, 4, 8};
+    j.weight_memory = 0;
+    j.weight_bytes = 16384;
+    j.copied_from = 1;
+    j.slices = 4;
+    j.slice_depth = j.slice_more = 16;
+    int32_t all = 0;
+    for (int32_t k = 0; k < 5; k++)
+        all += ti_npu_slice(128, 16, 16, k);
+    CHECK(all == 128 && ti_npu_slice(128, 16, 16, 3) == 32 && ti_npu_slice(128, 16, 16, 4) == 0);
+    CHECK(ti_npu_slice(140, 16, 140, 1) == 124 && ti_npu_slice(140, 48, 0, 2) == 44);
+    double rate = 0.8 * 104 * 16 / 280, slack = 0;
+    ti_npu_cost_job(m, &s, &j, &slack, &cost);
+    CHECK(near(cost.cycles, 12288 / rate + 280 + 32 * 48 + 32 + 32 * 32 + 32));
+    CHECK(near(slack, 32 * 32 + 32));
+    slack = 300; /* that the one before hides */
+    ti_npu_cost_job(m, &s, &j, &slack, &cost);
+    CHECK(near(cost.cycles, 12288 / rate + 280 - 300 + 32 * 48 + 32 + 32 * 32 + 32));
+}
+
 /* ---- bands ---- */
 
 static void bands(tc_arena *arena)
@@ -453,6 +481,7 @@ int main(void)
     queues(&ctx->arena);
     sharing(&ctx->arena);
     candidates();
+    grown_candidates();
     bands(&ctx->arena);
     tc_ctx_free(ctx);
     return check_done();
