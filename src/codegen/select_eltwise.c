@@ -336,22 +336,21 @@ static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand
 {
     const tc_type *out = ti_type_of(s->g, node->out[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, (uint8_t)f->mode);
-    operand x = a, y = b;
+    bool padded = a.pad || b.pad;
     ti_sel_plain_output(s, &op.op, node->out[0]);
     op.op.ofm_scale.shift = f->shift;
-    arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
+    if (!padded)
+        arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], f->tail);
     op.op.ofm_scale.shift = (uint8_t)(op.op.ofm_scale.shift - f->done);
     if (s->hw->refused)
         return;
     tc_view place = ti_sel_result_of(s, node, v);
-    if (x.pad || y.pad) {
-        emit_padded(s, &op, f, &x, &y, &place);
-        return;
-    }
     if (is_same(s, &op.op, &a, &b))
         ti_sel_as_maximum(&op.op);
-    if (!s->hw->refused)
+    if (padded)
+        emit_padded(s, &op, f, &a, &b, &place);
+    else if (!s->hw->refused)
         emit_arranged(s, &op, &a, &b, &place);
 }
 
