@@ -6,7 +6,7 @@
  *                     Another axis of 8 and 16 bits also by a window of ones, where that costs less.
  *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time (U55 has no MIN:
  *                     -1 - max(-1 - x)); or the larger of two halves, again and again: of 32 bits
- *                     always, of others where that costs less
+ *                     always, of others where that costs less; or both, sixteen channels at a time
  *   REDUCE_ALL, _ANY  MIN and MAX of 0 and 1 */
 #include "select_form.h"
 
@@ -280,6 +280,38 @@ void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t
     }
 }
 
+/* Channels that are next to each other, sixteen at a time as columns of a pool: each is read once.  What
+ * is left are sixteen; those behind the last sixteen are taken with some of them again. */
+static bool extreme_columns(tc_sel *s, const tc_node *node, bool most, const tc_hw_op *op, tc_view x,
+                            tc_view to, int32_t axis)
+{
+    enum { COLUMN = 16, FEWEST = 3 };
+    int32_t last = x.rank - 1;
+    int64_t n = x.dim[axis], columns = n / COLUMN, end = columns * COLUMN;
+    if (axis != last || x.stride[last] != 1 || columns < FEWEST || columns > LONGEST ||
+        x.rank >= TC_VIEW_DIMS - 1 || (!most && !ti_hw_is_u85(s->hw)))
+        return false;
+    tc_view cut = ti_view_slice(&x, axis, 0, end), y = working_like(s, "extremes", &x, axis, COLUMN),
+            place = ti_view_deepen(&y);
+    cut = ti_view_deepen(&cut);
+    cut.dim[last] = columns;
+    cut.stride[last] = COLUMN;
+    cut.dim[last + 1] = place.dim[last + 1] = COLUMN;
+    cut.stride[last + 1] = place.stride[last + 1] = 1;
+    place.dim[last] = 1;
+    tc_hw_op pool = ti_sel_extreme(s, node, TC_NPU_KIND_POOL, most ? TC_POOL_MAX : TC_POOL_MIN,
+                                   s->hw->root[x.root].bytes);
+    ti_sel_pool_axis(s, &pool, cut, place, last);
+    if (end < n) {
+        tc_view rest = ti_view_slice(&x, axis, n - COLUMN, COLUMN),
+                all = working_like(s, "extremes", &x, axis, COLUMN);
+        ti_sel_emit_parts(s, op, &y, &rest, &all);
+        y = all;
+    }
+    ti_sel_halves(s, op, y, to, axis);
+    return !s->hw->refused;
+}
+
 void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_axis *a = node->attr; /* begins every record of a reduction */
@@ -303,5 +335,7 @@ void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
         ti_sel_plain(&ways);
         ti_sel_halves(s, &op, x, to, axis);
         ti_sel_form(&ways, TC_SEL_HALVES, true);
+        bool done = extreme_columns(s, node, most, &op, x, to, axis);
+        ti_sel_form(&ways, TC_SEL_COLUMNS, done);
     }
 }
