@@ -10,7 +10,7 @@
 #include "select_product.h"
 #include "select_window.h"
 
-enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096 }; /* MANY: columns for each row, where another form is tried */
+enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096, BRICK = 16 }; /* MANY: columns for each row, where another form is tried */
 
 static tc_view copied(tc_sel *s, const tc_node *node, const tc_view *b)
 {
@@ -270,6 +270,35 @@ static bool emit_swapped(tc_sel *s, const tc_node *node, const tc_hw_op *plain, 
     if (work.root != place.root)
         ti_sel_copy(s, node, &work, &place);
     return true;
+}
+
+/* Products of the pixels of a row: as many rows, as wide, that a REDUCE_SUM is not quicker. */
+enum { WIDEST = 32, HIGHEST = 32 };
+
+bool ti_sel_row_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, tc_view *diagonal)
+{
+    int32_t last = x->rank - 1;
+    int64_t c = x->dim[last], w = last > 0 ? x->dim[last - 1] : 1, h = ti_view_count(x) / (c * w);
+    tc_view rows;
+    if (!ti_hw_is_u85(s->hw) || w < 2 || w > WIDEST || h > HIGHEST ||
+        !ti_view_reshape(x, 3, (int64_t[]){h, w, c}, &rows) || rows.stride[2] != 1)
+        return false;
+    const tc_root *r = &s->hw->root[x->root];
+    bool bricks = c % BRICK == 0 && r->kind == TC_ROOT_VALUE && r->c == c && r->w == w;
+    if (counts_for_more(s, &rows) && !bricks)
+        return false;
+    tc_hw_op op = product_op(s, sum->node, 1, (int32_t[]){0, 0});
+    ti_sel_store_like(&op, sum);
+    op.op.ofm_scale = sum->op.ofm_scale;
+    tc_view all = ti_sel_working(s, "products of rows", op.op.ofm.bytes, 3, (int64_t[]){h, w, w});
+    matmul_u85(s, &op, &rows, &rows, &all, NULL);
+    diagonal->root = all.root;
+    diagonal->at = 0;
+    diagonal->stride[last] = 1;
+    diagonal->stride[last - 1] = w + 1;
+    for (int64_t i = last - 2, step = w * w; i >= 0; step *= diagonal->dim[i--])
+        diagonal->stride[i] = step;
+    return !s->hw->refused;
 }
 
 void ti_npu_select_matmul(tc_sel *s, const tc_node *node)

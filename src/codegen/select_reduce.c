@@ -36,8 +36,7 @@ static bool sum_part(void *user, const tc_view *part)
     return true;
 }
 
-/* What is stored, within which bounds, and through which table, as the other has it. */
-static void store_like(tc_hw_op *op, const tc_hw_op *like)
+void ti_sel_store_like(tc_hw_op *op, const tc_hw_op *like)
 {
     op->op.ofm = like->op.ofm;
     op->op.lo = like->op.lo;
@@ -53,7 +52,7 @@ void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, c
     tc_hw_op op = ti_sel_op(s, scaled->node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
     tc_sel_operand x = ti_sel_operand_of(sums, 4),
                    f = ti_sel_operand_number(scaled->op.ofm_scale.multiplier, 4);
-    store_like(&op, scaled);
+    ti_sel_store_like(&op, scaled);
     op.op.ofm_scale.shift = scaled->op.ofm_scale.shift;
     ti_sel_combine(s, &op, true, &x, &f, to);
 }
@@ -90,7 +89,7 @@ static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, cons
         ti_sel_scale_sums(s, sum, &sums, to);
         return;
     }
-    store_like(&op, sum);
+    ti_sel_store_like(&op, sum);
     ti_sel_pool_axis(s, &op, *from, *to, axis);
 }
 
@@ -104,8 +103,51 @@ static bool may_be_window(const tc_sel *s, const tc_hw_op *op, const tc_view *fr
            op->op.ofm_scale.multiplier <= INT32_MAX;
 }
 
+/* The sum of all channels, which are next to each other. */
+static void sum_channels(tc_sel *s, const tc_hw_op *op, const tc_view *from, const tc_view *to)
+{
+    int32_t last = from->rank - 1;
+    tc_view views[2] = {*to, ti_view_slice(from, last, 0, 1)};
+    summing each = {s, op, from->dim[last]};
+    ti_view_parts(views, 2, false, sum_part, &each);
+}
+
+/* Of x * x (fold_squares.c): of a product in 16 bits, or the diagonal of the products of a row's pixels,
+ * which is where the result stays if it has a place of its own. */
+static void sum_squares(tc_sel *s, const tc_node *node)
+{
+    tc_view x = ti_sel_channels(s, node, node->in[0]);
+    tc_hw_op sum = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM),
+             mul = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    ti_sel_map(&sum.op.ifm, 2, true, 0);
+    ti_sel_plain_output(s, &sum.op, node->out[0]);
+    tc_val v = ti_sel_take_tail(s, &sum, node->out[0], (tc_sel_tail){.scaled = true, .bounds = true});
+    size_t n = s->hw->n_root;
+    tc_view place = ti_sel_result_of(s, node, v), squares, diagonal = place;
+    if (s->hw->refused)
+        return;
+    bool own = s->hw->n_root > n && s->hw->root[place.root].kind == TC_ROOT_VALUE &&
+               v == node->out[0] && ti_view_count(&place) == s->hw->root[place.root].count;
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    ti_sel_map(&mul.op.ifm, 1, true, 0);
+    ti_sel_map(&mul.op.ifm2, 1, true, 0);
+    ti_sel_plain_type(s, &mul.op, 2);
+    squares = ti_sel_working(s, "squares", 2, x.rank, x.dim);
+    ti_sel_emit_parts(s, &mul, &x, &x, &squares);
+    sum_channels(s, &sum, &squares, &place);
+    if (s->hw->refused || s->hw->judges || !own)
+        return;
+    ti_sel_plain(&ways);
+    if (ti_sel_form(&ways, TC_SEL_DIAGONAL, ti_sel_row_products(s, &sum, &x, &diagonal)))
+        ti_sel_is(s, v, diagonal);
+}
+
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
 {
+    if (node->n_in == 2) {
+        sum_squares(s, node);
+        return;
+    }
     const tc_attr_tosa_axis *a = node->attr;
     const tc_type *t = ti_type_of(s->g, node->in[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
@@ -144,9 +186,7 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     if (s->hw->refused)
         return;
     tc_view moved = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
-    tc_view views[2] = {moved, ti_view_slice(&from, from.rank - 1, 0, 1)};
-    summing each = {s, &op, depth};
-    ti_view_parts(views, 2, false, sum_part, &each);
+    sum_channels(s, &op, &from, &moved);
     if (!s->hw->refused && may_be_window(s, &op, &whole, &place, (int32_t)a->axis)) {
         ti_sel_plain(&ways);
         sum_window(s, &op, &whole, &place, (int32_t)a->axis);
