@@ -238,9 +238,11 @@ void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t
 
 /* What is stored, within which bounds, and through which table, as the other has it. */
 void ti_sel_store_like(tc_hw_op *op, const tc_hw_op *like);
-/* U85: x of 8 bits, the pixels of each row by each other, stored as `sum` has it; diagonal: its shape
- * before, the squares' sums after.  false: it is too large (select_matmul.c). */
-bool ti_sel_row_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, tc_view *diagonal);
+/* U85: x of 8 bits, pixels by each other over all channels, stored as `sum` has it; squares: where
+ * the products of pixels by themselves are, in `to` or beside it.  false: it cannot be done so
+ * (select_matmul.c). */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to,
+                           tc_view *squares);
 
 /* Sums of 32 bits by the factor, shift and bounds that an operation would have: a product. */
 void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to);

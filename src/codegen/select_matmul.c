@@ -272,32 +272,50 @@ static bool emit_swapped(tc_sel *s, const tc_node *node, const tc_hw_op *plain, 
     return true;
 }
 
-/* Products of the pixels of a row: as many rows, as wide, that a REDUCE_SUM is not quicker. */
-enum { WIDEST = 32, HIGHEST = 32 };
+/* Of pixels by each other: so many at a time, and so many times, at most. */
+enum { WIDEST = 32, MOST_TIMES = 64 };
 
-bool ti_sel_row_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, tc_view *diagonal)
+static int64_t largest_part(int64_t n)
+{
+    int64_t part = n < WIDEST ? n : WIDEST;
+    while (part > 1 && n % part)
+        part--;
+    return part;
+}
+
+/* n x n products of n pixels, again and again, with a gap of n: those of a pixel by itself are n + 1
+ * apart.  In no more memory than squares of 16 bits have: what does not fit is copied in turns. */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to,
+                           tc_view *squares)
 {
     int32_t last = x->rank - 1;
-    int64_t c = x->dim[last], w = last > 0 ? x->dim[last - 1] : 1, h = ti_view_count(x) / (c * w);
-    tc_view rows;
-    if (!ti_hw_is_u85(s->hw) || w < 2 || w > WIDEST || h > HIGHEST ||
-        !ti_view_reshape(x, 3, (int64_t[]){h, w, c}, &rows) || rows.stride[2] != 1)
-        return false;
+    int64_t c = x->dim[last], w = last > 0 ? x->dim[last - 1] : 1, n = largest_part(w),
+            each = n * (n + 1), times = ti_view_count(x) / (c * n),
+            turns = ti_parts(2 * each, n * c), some = ti_parts(times, turns);
     const tc_root *r = &s->hw->root[x->root];
     bool bricks = c % BRICK == 0 && r->kind == TC_ROOT_VALUE && r->c == c && r->w == w;
-    if (counts_for_more(s, &rows) && !bricks)
+    tc_view pixels, place;
+    if (n < 2 || times > MOST_TIMES || turns > times ||
+        !ti_view_reshape(x, 3, (int64_t[]){times, n, c}, &pixels) || pixels.stride[2] != 1 ||
+        !ti_view_reshape(to, 3, (int64_t[]){times, n, 1}, &place) ||
+        (counts_for_more(s, &pixels) && !bricks))
         return false;
     tc_hw_op op = product_op(s, sum->node, 1, (int32_t[]){0, 0});
     ti_sel_store_like(&op, sum);
     op.op.ofm_scale = sum->op.ofm_scale;
-    tc_view all = ti_sel_working(s, "products of rows", op.op.ofm.bytes, 3, (int64_t[]){h, w, w});
-    matmul_u85(s, &op, &rows, &rows, &all, NULL);
-    diagonal->root = all.root;
-    diagonal->at = 0;
-    diagonal->stride[last] = 1;
-    diagonal->stride[last - 1] = w + 1;
-    for (int64_t i = last - 2, step = w * w; i >= 0; step *= diagonal->dim[i--])
-        diagonal->stride[i] = step;
+    *squares = *to;
+    for (int64_t at = 0; at < times && !s->hw->refused; at += some) {
+        some = ti_min_i64(some, times - at);
+        tc_view all = ti_sel_working(s, "products", op.op.ofm.bytes, 2, (int64_t[]){some, each}),
+                in = ti_view_slice(&pixels, 0, at, some), out = ti_view_slice(&place, 0, at, some);
+        tc_view product = {all.root, 3, 0, {some, n, n}, {each, n, 1}},
+                own = {all.root, 3, 0, {some, n, 1}, {each, n + 1, 1}};
+        matmul_u85(s, &op, &in, &in, &product, NULL);
+        if (some < times)
+            ti_sel_copy(s, sum->node, &own, &out);
+        else if (!ti_view_reshape(&own, to->rank, to->dim, squares))
+            return false;
+    }
     return !s->hw->refused;
 }
 

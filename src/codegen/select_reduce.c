@@ -112,8 +112,8 @@ static void sum_channels(tc_sel *s, const tc_hw_op *op, const tc_view *from, con
     ti_view_parts(views, 2, false, sum_part, &each);
 }
 
-/* Of x * x (fold_squares.c): of a product in 16 bits, or the diagonal of the products of a row's pixels,
- * which is where the result stays if it has a place of its own. */
+/* Of x * x (fold_squares.c): of a product in 16 bits, or among the products of pixels by each other, where
+ * the result stays if it has a place of its own. */
 static void sum_squares(tc_sel *s, const tc_node *node)
 {
     tc_view x = ti_sel_channels(s, node, node->in[0]);
@@ -123,7 +123,7 @@ static void sum_squares(tc_sel *s, const tc_node *node)
     ti_sel_plain_output(s, &sum.op, node->out[0]);
     tc_val v = ti_sel_take_tail(s, &sum, node->out[0], (tc_sel_tail){.scaled = true, .bounds = true});
     size_t n = s->hw->n_root;
-    tc_view place = ti_sel_result_of(s, node, v), squares, diagonal = place;
+    tc_view place = ti_sel_result_of(s, node, v), squares, among;
     if (s->hw->refused)
         return;
     bool own = s->hw->n_root > n && s->hw->root[place.root].kind == TC_ROOT_VALUE &&
@@ -138,8 +138,8 @@ static void sum_squares(tc_sel *s, const tc_node *node)
     if (s->hw->refused || s->hw->judges || !own)
         return;
     ti_sel_plain(&ways);
-    if (ti_sel_form(&ways, TC_SEL_DIAGONAL, ti_sel_row_products(s, &sum, &x, &diagonal)))
-        ti_sel_is(s, v, diagonal);
+    if (ti_sel_form(&ways, TC_SEL_PIXELS, ti_sel_pixel_products(s, &sum, &x, &place, &among)))
+        ti_sel_is(s, v, among);
 }
 
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
