@@ -127,7 +127,8 @@ static void sum_squares(tc_sel *s, const tc_node *node)
     if (s->hw->refused)
         return;
     bool own = s->hw->n_root > n && s->hw->root[place.root].kind == TC_ROOT_VALUE &&
-               v == node->out[0] && ti_view_count(&place) == s->hw->root[place.root].count;
+               ti_same_dims(ti_type_of(s->g, v), ti_type_of(s->g, node->out[0])) &&
+               ti_view_count(&place) == s->hw->root[place.root].count;
     tc_sel_ways ways = ti_sel_ways(s, node);
     ti_sel_map(&mul.op.ifm, 1, true, 0);
     ti_sel_map(&mul.op.ifm2, 1, true, 0);
