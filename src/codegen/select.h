@@ -238,11 +238,9 @@ void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t
 
 /* What is stored, within which bounds, and through which table, as the other has it. */
 void ti_sel_store_like(tc_hw_op *op, const tc_hw_op *like);
-/* U85: x of 8 bits, pixels by each other over all channels, stored as `sum` has it; squares: where
- * the products of pixels by themselves are, in `to` or beside it.  false: it cannot be done so
- * (select_matmul.c). */
-bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to,
-                           tc_view *squares);
+/* U85: x of 8 bits, pixels by each other over all channels, as `sum` stores them, those by themselves
+ * to `to`.  false: it cannot be done so (select_matmul.c). */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to);
 
 /* Sums of 32 bits by the factor, shift and bounds that an operation would have: a product. */
 void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to);

@@ -283,15 +283,14 @@ static int64_t largest_part(int64_t n)
     return part;
 }
 
-/* n x n products of n pixels, again and again, with a gap of n: those of a pixel by itself are n + 1
- * apart.  In no more memory than squares of 16 bits have: what does not fit is copied in turns. */
-bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to,
-                           tc_view *squares)
+/* n x n products of n pixels, again and again: those of a pixel by itself, n + 1 apart, are copied.  In turns,
+ * so that they take no more memory than squares of 16 bits. */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to)
 {
     int32_t last = x->rank - 1;
     int64_t c = x->dim[last], w = last > 0 ? x->dim[last - 1] : 1, n = largest_part(w),
-            each = n * (n + 1), times = ti_view_count(x) / (c * n),
-            turns = ti_parts(2 * each, n * c), some = ti_parts(times, turns);
+            times = ti_view_count(x) / (c * n), turns = ti_parts(2 * n, c),
+            some = ti_parts(times, turns);
     const tc_root *r = &s->hw->root[x->root];
     bool bricks = c % BRICK == 0 && r->kind == TC_ROOT_VALUE && r->c == c && r->w == w;
     tc_view pixels, place;
@@ -303,18 +302,13 @@ bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, con
     tc_hw_op op = product_op(s, sum->node, 1, (int32_t[]){0, 0});
     ti_sel_store_like(&op, sum);
     op.op.ofm_scale = sum->op.ofm_scale;
-    *squares = *to;
     for (int64_t at = 0; at < times && !s->hw->refused; at += some) {
         some = ti_min_i64(some, times - at);
-        tc_view all = ti_sel_working(s, "products", op.op.ofm.bytes, 2, (int64_t[]){some, each}),
-                in = ti_view_slice(&pixels, 0, at, some), out = ti_view_slice(&place, 0, at, some);
-        tc_view product = {all.root, 3, 0, {some, n, n}, {each, n, 1}},
-                own = {all.root, 3, 0, {some, n, 1}, {each, n + 1, 1}};
-        matmul_u85(s, &op, &in, &in, &product, NULL);
-        if (some < times)
-            ti_sel_copy(s, sum->node, &own, &out);
-        else if (!ti_view_reshape(&own, to->rank, to->dim, squares))
-            return false;
+        tc_view all = ti_sel_working(s, "products", op.op.ofm.bytes, 3, (int64_t[]){some, n, n}),
+                in = ti_view_slice(&pixels, 0, at, some), out = ti_view_slice(&place, 0, at, some),
+                own = {all.root, 3, 0, {some, n, 1}, {n * n, n + 1, 1}};
+        matmul_u85(s, &op, &in, &in, &all, NULL);
+        ti_sel_copy(s, sum->node, &own, &out);
     }
     return !s->hw->refused;
 }

@@ -112,8 +112,7 @@ static void sum_channels(tc_sel *s, const tc_hw_op *op, const tc_view *from, con
     ti_view_parts(views, 2, false, sum_part, &each);
 }
 
-/* Of x * x (fold_squares.c): of a product in 16 bits, or among the products of pixels by each other, where
- * the result stays if it has a place of its own. */
+/* Of x * x (fold_squares.c): of a product in 16 bits, or of all pixels by each other. */
 static void sum_squares(tc_sel *s, const tc_node *node)
 {
     tc_view x = ti_sel_channels(s, node, node->in[0]);
@@ -122,25 +121,20 @@ static void sum_squares(tc_sel *s, const tc_node *node)
     ti_sel_map(&sum.op.ifm, 2, true, 0);
     ti_sel_plain_output(s, &sum.op, node->out[0]);
     tc_val v = ti_sel_take_tail(s, &sum, node->out[0], (tc_sel_tail){.scaled = true, .bounds = true});
-    size_t n = s->hw->n_root;
-    tc_view place = ti_sel_result_of(s, node, v), squares, among;
+    tc_view place = ti_sel_result_of(s, node, v);
     if (s->hw->refused)
         return;
-    bool own = s->hw->n_root > n && s->hw->root[place.root].kind == TC_ROOT_VALUE &&
-               ti_same_dims(ti_type_of(s->g, v), ti_type_of(s->g, node->out[0])) &&
-               ti_view_count(&place) == s->hw->root[place.root].count;
     tc_sel_ways ways = ti_sel_ways(s, node);
     ti_sel_map(&mul.op.ifm, 1, true, 0);
     ti_sel_map(&mul.op.ifm2, 1, true, 0);
     ti_sel_plain_type(s, &mul.op, 2);
-    squares = ti_sel_working(s, "squares", 2, x.rank, x.dim);
+    tc_view squares = ti_sel_working(s, "squares", 2, x.rank, x.dim);
     ti_sel_emit_parts(s, &mul, &x, &x, &squares);
     sum_channels(s, &sum, &squares, &place);
-    if (s->hw->refused || s->hw->judges || !own)
+    if (s->hw->refused || s->hw->judges)
         return;
     ti_sel_plain(&ways);
-    if (ti_sel_form(&ways, TC_SEL_PIXELS, ti_sel_pixel_products(s, &sum, &x, &place, &among)))
-        ti_sel_is(s, v, among);
+    ti_sel_form(&ways, TC_SEL_PIXELS, ti_sel_pixel_products(s, &sum, &x, &place));
 }
 
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
