@@ -274,8 +274,8 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 /* What all attempts have in common. */
 static void prepare(tc_hw *hw)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_near, ti_hw_know,
-                                  ti_hw_densities};
+    static step *const steps[] = {ti_hw_select, ti_hw_turns, ti_hw_formats, ti_hw_chains,
+                                  ti_hw_near,   ti_hw_know,  ti_hw_densities};
     run(hw, steps, TC_COUNT(steps));
 }
 

@@ -153,6 +153,7 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 
 /* ---- the steps, in order; after a refusal (hw->refused) the later ones are not called ---- */
 void ti_hw_select(tc_hw *hw);     /* select.c */
+void ti_hw_turns(tc_hw *hw);      /* turn.c: U85: convolutions write what is transposed behind them */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
 void ti_hw_near(tc_hw *hw);       /* near.c: constant operands next to values */
 void ti_hw_densities(tc_hw *hw);  /* stage.c: which weights there are, and how many bytes they will have */

@@ -96,7 +96,7 @@ static tc_hw_op slice(const tc_hw_op *op, int32_t at, int32_t n)
     const tc_npu_op *o = &op->op;
     int64_t taps = (int64_t)o->window.kh * o->window.kw;
     bool depthwise = o->kind == TC_NPU_KIND_DEPTHWISE;
-    out.ofm = ti_view_slice(&op->ofm, 2, at, n);
+    out.ofm = ti_view_slice(&op->ofm, op->op.transpose ? 1 : 2, at, n); /* as columns */
     out.op.ofm.c = n;
     if (depthwise) {
         out.ifm = ti_view_slice(&op->ifm, 2, at, n);
