@@ -288,10 +288,11 @@ static void pixel_products(tc_sel *s, tc_hw_op *op, const tc_node *node, const t
     for (int64_t r = 0; r < rows && !s->hw->refused; r++) {
         tc_view in = {x->root, 3, x->at + r * x->stride[0] + from * x->stride[1],
                       {times, n, x->dim[2]}, {n * x->stride[1], x->stride[1], 1}},
-                out = ti_view_at(&all, r);
+                out = ti_view_at(n > 1 ? &all : &place, r);
         matmul_u85(s, op, &in, &in, &out, NULL);
     }
-    ti_sel_copy(s, node, &own, &place);
+    if (n > 1)
+        ti_sel_copy(s, node, &own, &place);
 }
 
 /* In turns, so that they take no more memory than squares of 16 bits. */
@@ -304,7 +305,7 @@ bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, con
     const tc_root *r = &s->hw->root[x->root];
     bool bricks = c % BRICK == 0 && r->kind == TC_ROOT_VALUE && r->c == c && r->w == w;
     tc_view pixels, place;
-    if (w < 2 || h * parts > MOST_TIMES || turns > h ||
+    if (h * parts > MOST_TIMES || turns > h ||
         !ti_view_reshape(x, 3, (int64_t[]){h, w, c}, &pixels) || pixels.stride[2] != 1 ||
         !ti_view_reshape(to, 3, (int64_t[]){h, w, 1}, &place))
         return false;
