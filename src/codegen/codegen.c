@@ -160,23 +160,25 @@ static bool has_late(const tc_hw *hw)
 }
 
 /* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the
- * sum, or more of them where weights have a memory of their own, must be there in the whole,
+ * sum, or more or fewer of them where weights have a memory of their own, must be there in the whole,
  * too. */
 static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
 {
+    enum { NO_LATE, MANY, FEW, COPIES };
     bool apart = ti_hw_fast_region(base) == 2;
-    for (int many = 0; many <= apart; many++) {
-        if (!many && !has_late(&best->hw))
+    for (int i = 0; i < COPIES; i++) {
+        if (i == NO_LATE ? !has_late(&best->hw) : !apart)
             continue;
         tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
-        other->ahead_only = !many;
-        other->many_copies = many;
-        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[many]) &&
-                    !out[many].hw.refused;
+        other->ahead_only = i == NO_LATE;
+        other->many_copies = i == MANY;
+        other->few_copies = i == FEW;
+        bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) &&
+                    !out[i].hw.refused;
         give_back(base, other);
-        if (made && out[many].cycles <= best->cycles && (apart || out[many].sram <= best->sram))
-            best = &out[many];
+        if (made && out[i].cycles <= best->cycles && (apart || out[i].sram <= best->sram))
+            best = &out[i];
     }
     return best;
 }
@@ -188,6 +190,7 @@ static bool try_again(tc_hw *base, const tc_hw *other, const attempt *best, atte
     *hw = *base;
     hw->ahead_only = best->hw.ahead_only;
     hw->many_copies = best->hw.many_copies;
+    hw->few_copies = best->hw.few_copies;
     hw->again = best->hw.again || other->again;
     hw->unpadded = best->hw.unpadded || other->unpadded;
     bool made = try_turns(hw, best->hw.rows, best->hw.ordered, out) && !out->hw.refused;
@@ -213,7 +216,7 @@ static attempt *try_others(tc_hw *base, attempt *best, attempt *out)
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 5), *best = made;
+    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 6), *best = made;
     size_t n = 0;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
@@ -241,7 +244,7 @@ static attempt *best_attempt(tc_hw *hw)
     else
         ti_arena_rewind(hw->arena, mark);
     best = try_other_copies(hw, best, &made[n + 1]);
-    return hw->options->size ? best : try_others(hw, best, &made[n + 3]);
+    return hw->options->size ? best : try_others(hw, best, &made[n + 4]);
 }
 
 static tc_hw *begin(tc_ctx *ctx, const tc_codegen_options *options, const tc_graph *g)

@@ -114,6 +114,7 @@ typedef struct tc_hw {
     bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
     bool ordered;    /* in another order than the region's */
     bool ahead_only; /* no weights are copied late */
+    bool few_copies;  /* weights are copied to bytes that values leave idle, and no others */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
     bool again;      /* blocks may read more again, where that is quicker */
     bool unpadded;   /* values are stored in bricks only where these are full */

@@ -432,15 +432,24 @@ double ti_hw_price_of_bytes(int64_t bytes)
 /* All bytes more must save so much of the program's cycles. */
 static const double worth_it = 0.98;
 
+/* Of all operations, twice: bytes are tried by doubling them, and no more are asked for. */
+static int64_t all_weights(const tc_hw *hw)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < hw->n_op; i++)
+        all += hw->op[i].weight ? ti_hw_weight_bytes(&hw->op[i], hw->op[i].op.ofm.c) : 0;
+    return 2 * all;
+}
+
 /* Bytes that weights may have next to values: in a memory for nothing else all that it has left, in
  * others a few, which are much to a small program. */
 static int64_t room_beside(const tc_hw *hw, int64_t values)
 {
     enum { SMALL = 8192 };
-    if (hw->options->size)
+    if (hw->options->size || hw->few_copies)
         return 0;
     if (ti_hw_fast_region(hw) == 2)
-        return hw->options->system->cache - values;
+        return hw->options->system->cache ? hw->options->system->cache - values : all_weights(hw);
     return ti_max_i64(values / 64, ti_min_i64(values / 2, SMALL - values / 10));
 }
 
