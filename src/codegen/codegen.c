@@ -177,7 +177,9 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
         bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) &&
                     !out[i].hw.refused;
         give_back(base, other);
-        if (made && out[i].cycles <= best->cycles && (apart || out[i].sram <= best->sram))
+        int64_t most = base->options->max_scratch;
+        bool room = out[i].sram <= best->sram || (apart && (!most || out[i].memory <= most));
+        if (made && out[i].cycles <= best->cycles && room)
             best = &out[i];
     }
     return best;
