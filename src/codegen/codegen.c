@@ -159,6 +159,17 @@ static bool has_late(const tc_hw *hw)
     return false;
 }
 
+/* Whether a is at least as quick as b, in no more SRAM unless that is apart; or smaller, if b is larger
+ * than may be. */
+static bool is_quicker(const tc_codegen_options *o, const attempt *a, const attempt *b, bool apart)
+{
+    bool fits_a = !o->max_scratch || a->memory <= o->max_scratch,
+         fits_b = !o->max_scratch || b->memory <= o->max_scratch;
+    if (!fits_a || !fits_b)
+        return a->memory < b->memory;
+    return a->cycles <= b->cycles && (apart || a->sram <= b->sram);
+}
+
 /* Copies are chosen by the sum of operations, and priced as a whole: what late ones gain in the
  * sum, or more or fewer of them where weights have a memory of their own, must be there in the whole,
  * too. */
@@ -177,9 +188,7 @@ static attempt *try_other_copies(tc_hw *base, attempt *best, attempt *out)
         bool made = try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) &&
                     !out[i].hw.refused;
         give_back(base, other);
-        int64_t most = base->options->max_scratch;
-        bool room = out[i].sram <= best->sram || (apart && (!most || out[i].memory <= most));
-        if (made && out[i].cycles <= best->cycles && room)
+        if (made && is_quicker(base->options, &out[i], best, apart))
             best = &out[i];
     }
     return best;
