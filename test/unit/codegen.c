@@ -95,6 +95,10 @@ static void staged_weights(void)
         CHECK_ROW(on[i], here.equal && far.equal);
         CHECK_ROW(on[i], here.copied == 0);
         CHECK_ROW(on[i], far.copied > 0 || i > 0); /* the others' DRAM is as quick as they are */
+        if (i > 0) { /* a memory without a limit has room */
+            made apart = make(ctx, t, on[i], "Dedicated_Sram", (tc_codegen_options){0});
+            CHECK_ROW(on[i], apart.equal && apart.copied > 0);
+        }
         tc_ctx_free(ctx);
     }
     free(t);
