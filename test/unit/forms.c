@@ -91,11 +91,17 @@ static text *three_rows(void)
     return product(3);
 }
 
-static text *largest(const char *of, const char *to)
+/* A graph of one value of 8 bits. */
+static text *begin_of(const char *shape)
 {
     char input[64];
-    snprintf(input, sizeof input, "%%0: i8[%s]", of);
-    text *t = begin(input, 1);
+    snprintf(input, sizeof input, "%%0: i8[%s]", shape);
+    return begin(input, 1);
+}
+
+static text *largest(const char *of, const char *to)
+{
+    text *t = begin_of(of);
     SAY(t, "  %%1 = tosa.reduce_max %%0 axis=3 nan_mode=propagate : i8[%s]\n", to);
     t->value++;
     return t;
@@ -119,9 +125,7 @@ static text *largest_of_200(void)
 /* Squares of channels are added up. */
 static text *squares(const char *of, const char *to)
 {
-    char input[64];
-    snprintf(input, sizeof input, "%%0: i8[%s]", of);
-    text *t = begin(input, 1);
+    text *t = begin_of(of);
     int shift = zero(t, "i8");
     SAY(t, "  %%%d = tosa.mul %%0, %%0, %%%d : i32[%s]\n", t->value + 1, shift, of);
     t->value++;
