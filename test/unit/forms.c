@@ -92,10 +92,10 @@ static text *three_rows(void)
 }
 
 /* A graph of one value of 8 bits. */
-static text *begin_of(const char *shape)
+static text *begin_of(const char *of)
 {
     char input[64];
-    snprintf(input, sizeof input, "%%0: i8[%s]", shape);
+    snprintf(input, sizeof input, "%%0: i8[%s]", of);
     return begin(input, 1);
 }
 
