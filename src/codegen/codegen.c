@@ -113,12 +113,16 @@ static bool is_of_use(const attempt *a, const attempt *without)
            (a->sram == without->sram && a->cycles < without->cycles);
 }
 
+static bool fits(const tc_codegen_options *o, const attempt *a)
+{
+    return !o->max_scratch || a->memory <= o->max_scratch;
+}
+
 /* Whether a is better than b, the best so far; quickest: the fewest cycles of all. */
 static bool is_better(const tc_codegen_options *o, const attempt *a, const attempt *b,
                       double quickest)
 {
-    bool fits_a = !o->max_scratch || a->memory <= o->max_scratch,
-         fits_b = !o->max_scratch || b->memory <= o->max_scratch;
+    bool fits_a = fits(o, a), fits_b = fits(o, b);
     if (fits_a != fits_b || (!fits_a && a->memory != b->memory))
         return a->memory < b->memory;
     bool quick_a = o->size || a->cycles <= about_as_quick * quickest,
@@ -173,9 +177,12 @@ static bool is_for_speed(const tc_hw *hw) { return !hw->options->size; }
 static bool has_padded(const tc_hw *hw) { return is_for_speed(hw) && ti_hw_has_padded(hw); }
 
 /* Copies are chosen by the sum of operations, and priced as a whole: no slower, in no more of a memory
- * that values have too. */
+ * that values have too; or in less, where the best takes more than may be. */
 static bool is_no_worse(const attempt *a, const attempt *b)
 {
+    const tc_codegen_options *o = a->hw.options;
+    if (!fits(o, a) || !fits(o, b))
+        return a->memory < b->memory;
     return a->cycles <= b->cycles && (has_room_apart(&a->hw) || a->sram <= b->sram);
 }
 
@@ -199,6 +206,7 @@ static const struct other_way {
     bool (*taken)(const attempt *a, const attempt *best);
 } other_ways[] = {
     {offsetof(tc_hw_ways, many_copies), has_room_apart, is_no_worse},
+    {offsetof(tc_hw_ways, few_copies), has_room_apart, is_no_worse},
     {offsetof(tc_hw_ways, whole), has_cut, is_no_worse},
     {offsetof(tc_hw_ways, by_block), has_cut, is_no_worse},
     {offsetof(tc_hw_ways, even), has_grown, is_no_worse},
@@ -288,8 +296,8 @@ const char *ti_codegen_refuses(tc_ctx *ctx, const tc_codegen_options *options, c
 /* What all attempts have in common. */
 static void prepare(tc_hw *hw)
 {
-    static step *const steps[] = {ti_hw_select, ti_hw_formats, ti_hw_chains, ti_hw_near, ti_hw_know,
-                                  ti_hw_densities};
+    static step *const steps[] = {ti_hw_select, ti_hw_turns, ti_hw_formats, ti_hw_chains,
+                                  ti_hw_near,   ti_hw_know,  ti_hw_densities};
     run(hw, steps, TC_COUNT(steps));
 }
 

@@ -36,3 +36,25 @@ tc_node *ti_fold_node(tc_hw *hw, tc_graph *g, const tc_node *of, tc_op op, const
     g->val[out]->def = node;
     return node;
 }
+
+tc_val ti_fold_scaled(const tc_graph *g, tc_val v, tc_dtype to, tc_npu_scale *out)
+{
+    const tc_node *node = ti_def(g, v);
+    int64_t factor, shift, from_zero, to_zero;
+    if (!node || node->op != TC_OP_tosa_rescale || ti_type_of(g, v)->dtype != to ||
+        !ti_fold_number(g, node->in[1], &factor) || !ti_fold_number(g, node->in[2], &shift) ||
+        !ti_fold_number(g, node->in[3], &from_zero) || !ti_fold_number(g, node->in[4], &to_zero))
+        return TC_NONE;
+    const tc_attr_tosa_rescale *a = node->attr;
+    bool plain = !from_zero && !to_zero && !a->input_unsigned && !a->output_unsigned &&
+                 a->rounding_mode != TC_rounding_inexact;
+    *out = (tc_npu_scale){(uint32_t)factor, (uint8_t)shift, 0,
+                          a->rounding_mode == TC_rounding_double ? TC_ROUND_DOUBLE
+                                                                 : TC_ROUND_NATURAL};
+    return plain ? node->in[0] : TC_NONE;
+}
+
+bool ti_fold_is_one(const tc_npu_scale *s)
+{
+    return s->shift < 32 && s->multiplier == UINT32_C(1) << s->shift;
+}

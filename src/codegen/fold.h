@@ -16,11 +16,17 @@ void ti_fold_pads(tc_hw *hw, tc_graph *g);
 void ti_fold_curves(tc_hw *hw, tc_graph *g);
 /* The larger of two RESCALEs that is a leaky RELU (fold_leaky.c). */
 void ti_fold_leaky(tc_hw *hw, tc_graph *g);
+/* U85: sums of x * x along channels are REDUCE_SUMs of two operands, x and x (fold_squares.c). */
+void ti_fold_squares(tc_hw *hw, tc_graph *g);
 
 /* ---- for these files (fold.c) ---- */
 
 /* A constant of one element; false: it is none. */
 bool ti_fold_number(const tc_graph *g, tc_val v, int64_t *out);
+
+/* What a RESCALE to v by one factor is of, without zero points; else TC_NONE. */
+tc_val ti_fold_scaled(const tc_graph *g, tc_val v, tc_dtype to, tc_npu_scale *out);
+bool ti_fold_is_one(const tc_npu_scale *s);
 
 /* A new value; with data it is a constant. */
 tc_val ti_fold_value(tc_hw *hw, tc_graph *g, const tc_type *type, const char *name,

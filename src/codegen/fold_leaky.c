@@ -6,35 +6,12 @@
 #include "../npu/scale.h"
 #include "fold.h"
 
-/* A RESCALE of 16 bits by one factor, without zero points; or TC_NONE. */
-static tc_val scaled_from(const tc_graph *g, tc_val v, tc_dtype to, tc_npu_scale *out)
-{
-    const tc_node *node = ti_def(g, v);
-    int64_t factor, shift, from_zero, to_zero;
-    if (!node || node->op != TC_OP_tosa_rescale || ti_type_of(g, v)->dtype != to ||
-        !ti_fold_number(g, node->in[1], &factor) || !ti_fold_number(g, node->in[2], &shift) ||
-        !ti_fold_number(g, node->in[3], &from_zero) || !ti_fold_number(g, node->in[4], &to_zero))
-        return TC_NONE;
-    const tc_attr_tosa_rescale *a = node->attr;
-    bool plain = !from_zero && !to_zero && !a->input_unsigned && !a->output_unsigned &&
-                 a->rounding_mode != TC_rounding_inexact;
-    *out = (tc_npu_scale){(uint32_t)factor, (uint8_t)shift, 0,
-                          a->rounding_mode == TC_rounding_double ? TC_ROUND_DOUBLE
-                                                                 : TC_ROUND_NATURAL};
-    return plain ? node->in[0] : TC_NONE;
-}
-
-static bool is_one(const tc_npu_scale *s)
-{
-    return s->shift < 32 && s->multiplier == UINT32_C(1) << s->shift;
-}
-
 /* x of x f in 16 bits, in 32 again; TC_NONE: it is something else. */
 static tc_val side(const tc_graph *g, tc_val v, tc_npu_scale *f)
 {
     tc_npu_scale wide;
-    tc_val narrow = scaled_from(g, v, TC_i32, &wide);
-    tc_val x = narrow && is_one(&wide) ? scaled_from(g, narrow, TC_i16, f) : TC_NONE;
+    tc_val narrow = ti_fold_scaled(g, v, TC_i32, &wide);
+    tc_val x = narrow && ti_fold_is_one(&wide) ? ti_fold_scaled(g, narrow, TC_i16, f) : TC_NONE;
     return x && ti_type_of(g, x)->dtype == TC_i16 ? x : TC_NONE;
 }
 
@@ -72,8 +49,8 @@ static tc_node *leaky_node(tc_hw *hw, tc_graph *g, const tc_node *of, tc_val x,
 static tc_node *leaky(tc_hw *hw, tc_graph *g, const tc_node *node)
 {
     tc_npu_scale all, f[2];
-    tc_val most = scaled_from(g, node->out[0], TC_i16, &all);
-    const tc_node *max = most && is_one(&all) ? ti_def(g, most) : NULL;
+    tc_val most = ti_fold_scaled(g, node->out[0], TC_i16, &all);
+    const tc_node *max = most && ti_fold_is_one(&all) ? ti_def(g, most) : NULL;
     if (!max || max->op != TC_OP_tosa_maximum)
         return NULL;
     tc_val x = side(g, max->in[0], &f[0]), y = side(g, max->in[1], &f[1]);
@@ -81,7 +58,7 @@ static tc_node *leaky(tc_hw *hw, tc_graph *g, const tc_node *node)
         return NULL;
     bool swap = ti_npu_scale_by(INT16_MAX, &f[0]) < ti_npu_scale_by(INT16_MAX, &f[1]);
     const tc_npu_scale *sides[2] = {&f[swap], &f[!swap]};
-    bool may = ti_hw_is_u85(hw) || is_one(sides[0]);
+    bool may = ti_hw_is_u85(hw) || ti_fold_is_one(sides[0]);
     return may && are_sides(sides[0], sides[1]) ? leaky_node(hw, g, node, x, sides) : NULL;
 }
 

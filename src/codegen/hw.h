@@ -107,6 +107,7 @@ typedef struct tc_hw_list {
 
 /* In what an attempt differs from the first one. */
 typedef struct tc_hw_ways {
+    bool few_copies;  /* weights are copied to bytes that values leave idle, and no others */
     bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
     bool whole;       /* those that are copied are not sliced; */
     bool by_block;    /* or their slices are whole blocks; */
@@ -161,6 +162,7 @@ static inline bool ti_hw_is_u85(const tc_hw *hw) { return hw->machine->product =
 
 /* ---- the steps, in order; after a refusal (hw->refused) the later ones are not called ---- */
 void ti_hw_select(tc_hw *hw);     /* select.c */
+void ti_hw_turns(tc_hw *hw);      /* turn.c: U85: convolutions write what is transposed behind them */
 void ti_hw_formats(tc_hw *hw);    /* format.c: bricks or linear */
 void ti_hw_near(tc_hw *hw);       /* near.c: constant operands next to values */
 void ti_hw_densities(tc_hw *hw);  /* stage.c: which weights there are, and how many bytes they will have */

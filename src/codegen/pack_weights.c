@@ -220,6 +220,8 @@ static bool is_sparse(const tc_hw *hw, const tc_hw_op *op)
            ti_npu_weights_are_sparse(op->weight, o->ofm.c, o->window.kh, o->window.kw, o->ifm.c);
 }
 
+enum { LONGEST = 8 }; /* of chains */
+
 /* One block for n operations; where an earlier program has such weights, one that keeps their
  * order. */
 static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const double *bytes)
@@ -234,25 +236,49 @@ static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const doub
     ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->ways.again);
 }
 
-/* A chain, or one operation: one block for all of it. */
-static size_t choose(tc_hw *hw, size_t i)
+/* Other rows of an operation that has its block, its order of weights kept. */
+static void set_like(tc_npu_op *to, const tc_npu_op *o)
 {
-    enum { LONGEST = 8 };
+    to->block = o->block;
+    to->microblock = o->microblock;
+    to->window.part_kernel = o->window.part_kernel;
+    to->weights.sparse = o->weights.sparse;
+    to->ib_end = o->ib_end;
+    to->ib2_start = o->ib2_start;
+    to->ab_start = o->ab_start;
+}
+
+/* The last rows may be fewer: they have blocks of their own. */
+static size_t choose_like(tc_hw *hw, size_t i)
+{
     tc_npu_op op[LONGEST];
     double bytes[LONGEST];
     size_t n = 0;
-    if (hw->op[i].like) { /* other rows of an operation that has its block */
-        const tc_npu_op *o = &hw->op[hw->op[i].like - 1].op;
-        tc_npu_op *to = &hw->op[i].op;
-        to->block = o->block;
-        to->microblock = o->microblock;
-        to->window.part_kernel = o->window.part_kernel;
-        to->weights.sparse = o->weights.sparse;
-        to->ib_end = o->ib_end;
-        to->ib2_start = o->ib2_start;
-        to->ab_start = o->ab_start;
-        return 1;
-    }
+    const tc_npu_op *first = &hw->op[hw->op[i].like - 1].op;
+    do {
+        set_like(&hw->op[i + n].op, &hw->op[hw->op[i + n].like - 1].op);
+        op[n] = hw->op[i + n].op;
+        bytes[n] = ti_hw_packed_bytes(hw, &hw->op[i + n], &op[n]);
+        n++;
+    } while (n < LONGEST && i + n < hw->n_op && hw->op[i + n].joins);
+    tc_npu_order order = {first->block.depth, ti_npu_unit(hw->machine, first).depth,
+                          first->window.part_kernel};
+    if (!hw->op[i].weight || op->ofm.h == first->ofm.h ||
+        !ti_npu_best_blocks_of(hw->machine, hw->options->system, op, n, bytes, order))
+        return n;
+    for (size_t k = 0; k < n; k++)
+        hw->op[i + k].op = op[k];
+    return n;
+}
+
+/* A chain, or one operation: one block for all of it. */
+static size_t choose(tc_hw *hw, size_t i)
+{
+    tc_npu_op op[LONGEST];
+    double bytes[LONGEST];
+    size_t n = 0;
+    if (hw->op[i].like)
+        return choose_like(hw, i);
     do {
         op[n] = hw->op[i + n].op;
         op[n].weights.sparse = is_sparse(hw, &hw->op[i + n]);

@@ -155,6 +155,7 @@ static tc_sel begin(tc_hw *hw, const tc_graph *of)
     ti_fold_curves(hw, g);
     ti_fold_pads(hw, g);
     ti_fold_leaky(hw, g);
+    ti_fold_squares(hw, g);
     tc_sel s = {.hw = hw, .g = g, .value = tc_new_n(hw->arena, tc_sel_value, g->n_val)};
     count_readers(&s);
     return s;

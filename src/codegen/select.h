@@ -29,6 +29,7 @@ typedef struct tc_sel_value {
     bool made;   /* operations that write it exist, or it needs none */
     tc_view view;
     const tc_node *put_off; /* a deferred RESCALE that its reader may fuse; or NULL */
+    const tc_node *pad;     /* a deferred PAD, which an elementwise reader need not make; or NULL */
     bool asked; /* a deferred RESCALE that the current reader needs made: it cannot be fused */
     bool lazy; /* not made yet: `view` is what it moves, channels not contiguous */
     bool taken;             /* its node is part of another operation */
@@ -86,6 +87,8 @@ bool ti_sel_put_off(tc_sel *s, const tc_node *rescale);
 int ti_sel_moved_left(tc_sel *s, tc_val v);
 /* A RESCALE that no other operation fuses (select_rescale.c). */
 tc_select_rule ti_npu_select_rescale_alone;
+/* A PAD that no reader does without (select_move.c). */
+tc_select_rule ti_npu_select_pad_made;
 /* CLAMP and TABLE of 8 and 16 bits by themselves. */
 tc_select_rule ti_npu_select_pointwise;
 
@@ -180,6 +183,7 @@ typedef struct tc_sel_operand {
     uint8_t double_bits; /* shifted left by so many before it is scaled and rounded twice */
     tc_npu_round round;
     const tc_node *put_off; /* the RESCALE that was fused; or NULL */
+    const tc_node *pad;     /* the PAD of one axis around the view that was not made; or NULL */
     tc_val constant;        /* of several elements; or TC_NONE */
 } tc_sel_operand;
 
@@ -231,6 +235,12 @@ bool ti_sel_may_halve(const tc_sel *s, const tc_view *x);
 /* The largest (the smallest) element along the axis: of the two halves, again and again, by op.  A
  * table that op has is the last one's. */
 void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t axis);
+
+/* What is stored, within which bounds, and through which table, as the other has it. */
+void ti_sel_store_like(tc_hw_op *op, const tc_hw_op *like);
+/* U85: x of 8 bits, pixels by each other over all channels, as `sum` stores them, those by themselves
+ * to `to`.  false: it cannot be done so (select_matmul.c). */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to);
 
 /* Sums of 32 bits by the factor, shift and bounds that an operation would have: a product. */
 void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, const tc_view *to);

@@ -39,8 +39,8 @@ static tc_val look_twice(tc_sel *s, operand *o, tc_val moved)
     return node->in[0];
 }
 
-/* The operand as it is read before the RESCALE, or as it is. */
-static operand look(tc_sel *s, tc_val v, bool through)
+/* The operand as it is read before the RESCALE, or as it is; padded: without a PAD that is not made. */
+static operand look_at(tc_sel *s, tc_val v, bool through, bool padded)
 {
     operand o = {.view = {.root = TC_NO_ROOT},
                  .bytes = ti_sel_bytes(s, v),
@@ -74,6 +74,9 @@ static operand look(tc_sel *s, tc_val v, bool through)
         o.number = ti_sel_number(s, v);
         if (!o.is_signed && o.number < 0)
             o.number += o.bytes == 1 ? 256 : 65536;
+    } else if (padded && s->value[v].pad && ti_same_dims(ti_type_of(s->g, v), shape)) {
+        o.pad = s->value[v].pad;
+        o.view = ti_sel_view(s, o.pad->in[0]);
     } else {
         tc_view view = ti_sel_view(s, v);
         bool same = ti_same_dims(ti_type_of(s->g, v), shape);
@@ -82,6 +85,11 @@ static operand look(tc_sel *s, tc_val v, bool through)
             o.view = view;
     }
     return o;
+}
+
+static operand look(tc_sel *s, tc_val v, bool through)
+{
+    return look_at(s, v, through, false);
 }
 
 /* ---- may RESCALEs of both operands be fused? ---- */
@@ -265,13 +273,74 @@ static bool is_same(const tc_sel *s, const tc_npu_op *op, const operand *a, cons
            op->ofm_scale.multiplier == 1 && op->ofm_scale.shift == 0;
 }
 
+/* Which of both operands is padded: where, and with what. */
+typedef struct padding {
+    bool first; /* a is */
+    int32_t axis;
+    int64_t before, inner, behind, number;
+} padding;
+
+static padding padding_of(tc_sel *s, const operand *a, const operand *b)
+{
+    padding p = {.first = a->pad != NULL, .axis = -1};
+    const tc_node *node = p.first ? a->pad : b->pad;
+    const int64_t *n = node ? ti_sel_numbers(s, node->in[1], NULL) : NULL;
+    const tc_type *t = n ? ti_type_of(s->g, node->in[0]) : NULL;
+    for (int32_t i = 0; n && i < t->rank; i++)
+        if (n[2 * i] || n[2 * i + 1])
+            p = (padding){p.first, i, n[2 * i], t->dim[i], n[2 * i + 1], 0};
+    if (node)
+        p.number = ti_sel_number(s, node->in[2]);
+    return p;
+}
+
+static void take_slice(operand *o, int32_t axis, int64_t at, int64_t size)
+{
+    if (!o->is_number && o->view.dim[axis] > 1)
+        o->view = ti_view_slice(&o->view, axis, at, size);
+}
+
+/* `op` for a part of the result: beside the padding, where the padded operand is a number, or between. */
+static void emit_part(tc_sel *s, tc_hw_op op, bool commutes, operand a, operand b, const padding *p,
+                      int64_t at, int64_t size, const tc_view *place)
+{
+    operand *padded = p->first ? &a : &b, *other = p->first ? &b : &a;
+    if (!size || s->hw->refused)
+        return;
+    tc_view to = ti_view_slice(place, p->axis, at, size);
+    take_slice(other, p->axis, at, size);
+    if (at != p->before) {
+        padded->is_number = true;
+        padded->number = p->number + (padded->is_signed || p->number >= 0 ? 0
+                                      : padded->bytes == 1               ? 256
+                                                                         : 65536);
+        padded->view = (tc_view){.root = TC_NO_ROOT};
+    }
+    op.op.swapped = false;
+    op.op.scale_mode = 0;
+    arrange(s, &op, commutes, &a, &b, to.rank, to.dim);
+    emit_arranged(s, &op, &a, &b, &to);
+}
+
+/* The operation on what is not padded, and on each side of it with the number: no PAD is made. */
+static void emit_padded(tc_sel *s, const tc_hw_op *op, const binary *f, const operand *a,
+                        const operand *b, const tc_view *place)
+{
+    padding p = padding_of(s, a, b);
+    emit_part(s, *op, f->commutes, *a, *b, &p, 0, p.before, place);
+    emit_part(s, *op, f->commutes, *a, *b, &p, p.before, p.inner, place);
+    emit_part(s, *op, f->commutes, *a, *b, &p, p.before + p.inner, p.behind, place);
+}
+
 static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand a, operand b)
 {
     const tc_type *out = ti_type_of(s->g, node->out[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, (uint8_t)f->mode);
+    bool padded = a.pad || b.pad;
     ti_sel_plain_output(s, &op.op, node->out[0]);
     op.op.ofm_scale.shift = f->shift;
-    arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
+    if (!padded)
+        arrange(s, &op, f->commutes, &a, &b, out->rank, out->dim);
     tc_val v = ti_sel_take_tail(s, &op, node->out[0], f->tail);
     op.op.ofm_scale.shift = (uint8_t)(op.op.ofm_scale.shift - f->done);
     if (s->hw->refused)
@@ -279,7 +348,9 @@ static void emit_binary(tc_sel *s, const tc_node *node, const binary *f, operand
     tc_view place = ti_sel_result_of(s, node, v);
     if (is_same(s, &op.op, &a, &b))
         ti_sel_as_maximum(&op.op);
-    if (!s->hw->refused)
+    if (padded)
+        emit_padded(s, &op, f, &a, &b, &place);
+    else if (!s->hw->refused)
         emit_arranged(s, &op, &a, &b, &place);
 }
 
@@ -510,9 +581,24 @@ static bool sum_with_constant(tc_sel *s, const tc_node *node, binary *f, operand
     return true;
 }
 
+/* A padded operand next to a tensor that is not, of as many bytes: nothing else need be made of it. */
+static bool stays_padded(const tc_sel *s, const operand *a, const operand *b, bool scales)
+{
+    return !a->pad != !b->pad && !a->is_number && !b->is_number && !a->constant && !b->constant &&
+           fit_together(s, a, b, scales);
+}
+
 static void select_binary(tc_sel *s, const tc_node *node, binary f)
 {
-    operand a = look(s, node->in[0], true), b = look(s, node->in[1], true);
+    operand a = look_at(s, node->in[0], true, true), b = look_at(s, node->in[1], true, true);
+    if (s->hw->refused)
+        return;
+    if (stays_padded(s, &a, &b, f.scales)) {
+        emit_binary(s, node, &f, a, b);
+        return;
+    }
+    a = look(s, node->in[0], true);
+    b = look(s, node->in[1], true);
     adapt_number(&a, &b);
     adapt_number(&b, &a);
     operand wide_a = a, wide_b = b;

@@ -10,7 +10,7 @@
 #include "select_product.h"
 #include "select_window.h"
 
-enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096 }; /* MANY: columns for each row, where another form is tried */
+enum { KEPT_COLUMNS = 8, MANY = 4, PAGE = 4096, BRICK = 16 }; /* MANY: columns for each row, where another form is tried */
 
 static tc_view copied(tc_sel *s, const tc_node *node, const tc_view *b)
 {
@@ -270,6 +270,59 @@ static bool emit_swapped(tc_sel *s, const tc_node *node, const tc_hw_op *plain, 
     if (work.root != place.root)
         ti_sel_copy(s, node, &work, &place);
     return true;
+}
+
+/* Of pixels by each other: so many of a row at a time, and so many times, at most. */
+enum { WIDEST = 32, MOST_TIMES = 64 };
+
+/* Columns [from, from + times * n) of all rows, n at a time: n x n products again and again, of which those of
+ * a pixel by itself, n + 1 apart, are copied. */
+static void pixel_products(tc_sel *s, tc_hw_op *op, const tc_node *node, const tc_view *x,
+                           const tc_view *to, int64_t from, int64_t times, int64_t n)
+{
+    int64_t rows = x->dim[0];
+    tc_view all = ti_sel_working(s, "products", op->op.ofm.bytes, 4, (int64_t[]){rows, times, n, n}),
+            own = {all.root, 4, 0, {rows, times, n, 1}, {times * n * n, n * n, n + 1, 1}},
+            place = {to->root, 4, to->at + from * to->stride[1], {rows, times, n, 1},
+                     {to->stride[0], n * to->stride[1], to->stride[1], 1}};
+    for (int64_t r = 0; r < rows && !s->hw->refused; r++) {
+        tc_view in = {x->root, 3, x->at + r * x->stride[0] + from * x->stride[1],
+                      {times, n, x->dim[2]}, {n * x->stride[1], x->stride[1], 1}},
+                out = ti_view_at(n > 1 ? &all : &place, r);
+        matmul_u85(s, op, &in, &in, &out, NULL);
+    }
+    if (n > 1)
+        ti_sel_copy(s, node, &own, &place);
+}
+
+/* In turns, so that they take no more memory than squares of 16 bits. */
+bool ti_sel_pixel_products(tc_sel *s, const tc_hw_op *sum, const tc_view *x, const tc_view *to)
+{
+    int32_t last = x->rank - 1;
+    int64_t c = x->dim[last], w = last > 0 ? x->dim[last - 1] : 1, h = ti_view_count(x) / (c * w),
+            parts = ti_parts(w, WIDEST), n = ti_parts(w, parts), rest = w % n, whole = w / n,
+            turns = ti_parts(2 * parts * n * n, w * c), some = ti_parts(h, turns);
+    const tc_root *r = &s->hw->root[x->root];
+    bool bricks = c % BRICK == 0 && r->kind == TC_ROOT_VALUE && r->c == c && r->w == w;
+    tc_view pixels, place;
+    if (h * parts > MOST_TIMES || turns > h ||
+        !ti_view_reshape(x, 3, (int64_t[]){h, w, c}, &pixels) || pixels.stride[2] != 1 ||
+        !ti_view_reshape(to, 3, (int64_t[]){h, w, 1}, &place))
+        return false;
+    tc_view few = ti_view_slice(&pixels, 1, 0, rest ? rest : n);
+    if (counts_for_more(s, &few) && !bricks)
+        return false;
+    tc_hw_op op = product_op(s, sum->node, 1, (int32_t[]){0, 0});
+    ti_sel_store_like(&op, sum);
+    op.op.ofm_scale = sum->op.ofm_scale;
+    for (int64_t at = 0; at < h && !s->hw->refused; at += some) {
+        some = ti_min_i64(some, h - at);
+        tc_view in = ti_view_slice(&pixels, 0, at, some), out = ti_view_slice(&place, 0, at, some);
+        pixel_products(s, &op, sum->node, &in, &out, 0, whole, n);
+        if (rest)
+            pixel_products(s, &op, sum->node, &in, &out, whole * n, 1, rest);
+    }
+    return !s->hw->refused;
 }
 
 void ti_npu_select_matmul(tc_sel *s, const tc_node *node)

@@ -499,7 +499,7 @@ static void pad_with(tc_sel *s, const tc_node *node, const tc_view *to)
 }
 
 /* What is before and after on each axis, axis by axis, then x in the middle. */
-void ti_npu_select_pad(tc_sel *s, const tc_node *node)
+void ti_npu_select_pad_made(tc_sel *s, const tc_node *node)
 {
     const tc_type *t = ti_type_of(s->g, node->in[0]);
     const int64_t *pad = ti_sel_numbers(s, node->in[1], NULL);
@@ -517,6 +517,19 @@ void ti_npu_select_pad(tc_sel *s, const tc_node *node)
     }
     tc_view from = ti_sel_view(s, node->in[0]);
     ti_sel_copy(s, node, &from, &to);
+}
+
+/* One of a single axis by a number is deferred: elementwise readers do without it. */
+void ti_npu_select_pad(tc_sel *s, const tc_node *node)
+{
+    const int64_t *pad = ti_sel_numbers(s, node->in[1], NULL);
+    int32_t axes = 0, rank = ti_type_of(s->g, node->in[0])->rank;
+    for (int32_t i = 0; pad && i < rank; i++)
+        axes += pad[2 * i] || pad[2 * i + 1];
+    if (axes == 1 && ti_is_const(s->g, node->in[2]) && ti_sel_bytes(s, node->in[0]) <= 2)
+        s->value[node->out[0]].pad = node;
+    else
+        ti_npu_select_pad_made(s, node);
 }
 
 /* Of nothing but rows, columns and channels, and the axis is that of rows. */

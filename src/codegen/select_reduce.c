@@ -6,7 +6,7 @@
  *                     Another axis of 8 and 16 bits also by a window of ones, where that costs less.
  *   REDUCE_MAX, _MIN  a pool whose window is the axis, at most 256 at a time (U55 has no MIN:
  *                     -1 - max(-1 - x)); or the larger of two halves, again and again: of 32 bits
- *                     always, of others where that costs less
+ *                     always, of others where that costs less; or both, sixteen channels at a time
  *   REDUCE_ALL, _ANY  MIN and MAX of 0 and 1 */
 #include "select_form.h"
 
@@ -36,8 +36,7 @@ static bool sum_part(void *user, const tc_view *part)
     return true;
 }
 
-/* What is stored, within which bounds, and through which table, as the other has it. */
-static void store_like(tc_hw_op *op, const tc_hw_op *like)
+void ti_sel_store_like(tc_hw_op *op, const tc_hw_op *like)
 {
     op->op.ofm = like->op.ofm;
     op->op.lo = like->op.lo;
@@ -53,7 +52,7 @@ void ti_sel_scale_sums(tc_sel *s, const tc_hw_op *scaled, const tc_view *sums, c
     tc_hw_op op = ti_sel_op(s, scaled->node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
     tc_sel_operand x = ti_sel_operand_of(sums, 4),
                    f = ti_sel_operand_number(scaled->op.ofm_scale.multiplier, 4);
-    store_like(&op, scaled);
+    ti_sel_store_like(&op, scaled);
     op.op.ofm_scale.shift = scaled->op.ofm_scale.shift;
     ti_sel_combine(s, &op, true, &x, &f, to);
 }
@@ -90,7 +89,7 @@ static void sum_window(tc_sel *s, const tc_hw_op *sum, const tc_view *from, cons
         ti_sel_scale_sums(s, sum, &sums, to);
         return;
     }
-    store_like(&op, sum);
+    ti_sel_store_like(&op, sum);
     ti_sel_pool_axis(s, &op, *from, *to, axis);
 }
 
@@ -104,8 +103,46 @@ static bool may_be_window(const tc_sel *s, const tc_hw_op *op, const tc_view *fr
            op->op.ofm_scale.multiplier <= INT32_MAX;
 }
 
+/* The sum of all channels, which are next to each other. */
+static void sum_channels(tc_sel *s, const tc_hw_op *op, const tc_view *from, const tc_view *to)
+{
+    int32_t last = from->rank - 1;
+    tc_view views[2] = {*to, ti_view_slice(from, last, 0, 1)};
+    summing each = {s, op, from->dim[last]};
+    ti_view_parts(views, 2, false, sum_part, &each);
+}
+
+/* Of x * x (fold_squares.c): of a product in 16 bits, or of all pixels by each other. */
+static void sum_squares(tc_sel *s, const tc_node *node)
+{
+    tc_view x = ti_sel_channels(s, node, node->in[0]);
+    tc_hw_op sum = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM),
+             mul = ti_sel_op(s, node, TC_NPU_KIND_ELEMENTWISE, TC_EW_MUL);
+    ti_sel_map(&sum.op.ifm, 2, true, 0);
+    ti_sel_plain_output(s, &sum.op, node->out[0]);
+    tc_val v = ti_sel_take_tail(s, &sum, node->out[0], (tc_sel_tail){.scaled = true, .bounds = true});
+    tc_view place = ti_sel_result_of(s, node, v);
+    if (s->hw->refused)
+        return;
+    tc_sel_ways ways = ti_sel_ways(s, node);
+    ti_sel_map(&mul.op.ifm, 1, true, 0);
+    ti_sel_map(&mul.op.ifm2, 1, true, 0);
+    ti_sel_plain_type(s, &mul.op, 2);
+    tc_view squares = ti_sel_working(s, "squares", 2, x.rank, x.dim);
+    ti_sel_emit_parts(s, &mul, &x, &x, &squares);
+    sum_channels(s, &sum, &squares, &place);
+    if (s->hw->refused || s->hw->judges)
+        return;
+    ti_sel_plain(&ways);
+    ti_sel_form(&ways, TC_SEL_PIXELS, ti_sel_pixel_products(s, &sum, &x, &place));
+}
+
 void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
 {
+    if (node->n_in == 2) {
+        sum_squares(s, node);
+        return;
+    }
     const tc_attr_tosa_axis *a = node->attr;
     const tc_type *t = ti_type_of(s->g, node->in[0]);
     tc_hw_op op = ti_sel_op(s, node, TC_NPU_KIND_POOL, TC_POOL_REDUCE_SUM);
@@ -144,9 +181,7 @@ void ti_npu_select_reduce_sum(tc_sel *s, const tc_node *node)
     if (s->hw->refused)
         return;
     tc_view moved = ti_view_move_axis(&place, (int32_t)a->axis, place.rank - 1);
-    tc_view views[2] = {moved, ti_view_slice(&from, from.rank - 1, 0, 1)};
-    summing each = {s, &op, depth};
-    ti_view_parts(views, 2, false, sum_part, &each);
+    sum_channels(s, &op, &from, &moved);
     if (!s->hw->refused && may_be_window(s, &op, &whole, &place, (int32_t)a->axis)) {
         ti_sel_plain(&ways);
         sum_window(s, &op, &whole, &place, (int32_t)a->axis);
@@ -280,6 +315,38 @@ void ti_sel_halves(tc_sel *s, const tc_hw_op *op, tc_view x, tc_view to, int32_t
     }
 }
 
+/* Channels that are next to each other, sixteen at a time as columns of a pool: each is read once.  What
+ * is left are sixteen; those behind the last sixteen are taken with some of them again. */
+static bool extreme_columns(tc_sel *s, const tc_node *node, bool most, const tc_hw_op *op, tc_view x,
+                            tc_view to, int32_t axis)
+{
+    enum { COLUMN = 16, FEWEST = 3 };
+    int32_t last = x.rank - 1;
+    int64_t n = x.dim[axis], columns = n / COLUMN, end = columns * COLUMN;
+    if (axis != last || x.stride[last] != 1 || columns < FEWEST || columns > LONGEST ||
+        x.rank >= TC_VIEW_DIMS - 1 || (!most && !ti_hw_is_u85(s->hw)))
+        return false;
+    tc_view cut = ti_view_slice(&x, axis, 0, end), y = working_like(s, "extremes", &x, axis, COLUMN),
+            place = ti_view_deepen(&y);
+    cut = ti_view_deepen(&cut);
+    cut.dim[last] = columns;
+    cut.stride[last] = COLUMN;
+    cut.dim[last + 1] = place.dim[last + 1] = COLUMN;
+    cut.stride[last + 1] = place.stride[last + 1] = 1;
+    place.dim[last] = 1;
+    tc_hw_op pool = ti_sel_extreme(s, node, TC_NPU_KIND_POOL, most ? TC_POOL_MAX : TC_POOL_MIN,
+                                   s->hw->root[x.root].bytes);
+    ti_sel_pool_axis(s, &pool, cut, place, last);
+    if (end < n) {
+        tc_view rest = ti_view_slice(&x, axis, n - COLUMN, COLUMN),
+                all = working_like(s, "extremes", &x, axis, COLUMN);
+        ti_sel_emit_parts(s, op, &y, &rest, &all);
+        y = all;
+    }
+    ti_sel_halves(s, op, y, to, axis);
+    return !s->hw->refused;
+}
+
 void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
 {
     const tc_attr_tosa_axis *a = node->attr; /* begins every record of a reduction */
@@ -303,5 +370,7 @@ void ti_npu_select_reduce_extreme(tc_sel *s, const tc_node *node)
         ti_sel_plain(&ways);
         ti_sel_halves(s, &op, x, to, axis);
         ti_sel_form(&ways, TC_SEL_HALVES, true);
+        bool done = extreme_columns(s, node, most, &op, x, to, axis);
+        ti_sel_form(&ways, TC_SEL_COLUMNS, done);
     }
 }

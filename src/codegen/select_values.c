@@ -200,6 +200,12 @@ tc_view ti_sel_view(tc_sel *s, tc_val v)
         ti_npu_select_rescale_alone(s, node);
         return value->view;
     }
+    if (value->pad) {
+        const tc_node *node = value->pad;
+        value->pad = NULL;
+        ti_npu_select_pad_made(s, node);
+        return value->view;
+    }
     ti_hw_refuse(s->hw, ti_def(s->g, v), "'%s' is read before it is made", ti_sel_name(s, v));
     return (tc_view){.root = TC_NO_ROOT};
 }

@@ -96,7 +96,7 @@ static tc_hw_op slice(const tc_hw_op *op, int32_t at, int32_t n)
     const tc_npu_op *o = &op->op;
     int64_t taps = (int64_t)o->window.kh * o->window.kw;
     bool depthwise = o->kind == TC_NPU_KIND_DEPTHWISE;
-    out.ofm = ti_view_slice(&op->ofm, 2, at, n);
+    out.ofm = ti_view_slice(&op->ofm, op->op.transpose ? 1 : 2, at, n); /* as columns */
     out.op.ofm.c = n;
     if (depthwise) {
         out.ifm = ti_view_slice(&op->ifm, 2, at, n);
@@ -461,15 +461,24 @@ double ti_hw_price_of_bytes(int64_t bytes)
 /* All bytes more must save so much of the program's cycles. */
 static const double worth_it = 0.98;
 
+/* Of all operations, twice: bytes are tried by doubling them, and no more are asked for. */
+static int64_t all_weights(const tc_hw *hw)
+{
+    int64_t all = 0;
+    for (size_t i = 0; i < hw->n_op; i++)
+        all += hw->op[i].weight ? ti_hw_weight_bytes(&hw->op[i], hw->op[i].op.ofm.c) : 0;
+    return 2 * all;
+}
+
 /* Bytes that weights may have next to values: in a memory for nothing else all that it has left, in
  * others a few, which are much to a small program. */
 static int64_t room_beside(const tc_hw *hw, int64_t values)
 {
     enum { SMALL = 8192 };
-    if (hw->options->size)
+    if (hw->options->size || hw->ways.few_copies)
         return 0;
     if (ti_hw_fast_region(hw) == 2)
-        return hw->options->system->cache - values;
+        return hw->options->system->cache ? hw->options->system->cache - values : all_weights(hw);
     return ti_max_i64(values / 64, ti_min_i64(values / 2, SMALL - values / 10));
 }
 

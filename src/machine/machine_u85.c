@@ -71,7 +71,7 @@ const tc_machine tc_machine_u85 = {
     .packing = TC_PACKED_STREAM,
     .backend = "EthosUBackend",
     .can = {TC_CAN_LARGE, .resizes = true, .loops = true, .stride = TC_NPU_STRIDE},
-    .cost = {.matrix_row = 128,
+    .cost = {.matrix_row = 160,
              .slices = 8,
              .tree_side = 8,
              .skip_step = TC_NPU_STRIDE,

@@ -100,6 +100,20 @@ static void staged_weights(void)
     free(t);
 }
 
+/* Few values and many weights: a memory for nothing else, without a limit, has room for them. */
+static void weights_apart(void)
+{
+    enum { CHANNELS = 64 };
+    text *t = begin("%0: i8[1,1,1,64]", 1);
+    conv(t, conv(t, conv(t, 0, 1, CHANNELS, CHANNELS), 1, CHANNELS, CHANNELS), 1, CHANNELS, CHANNELS);
+    end(t);
+    tc_ctx *ctx = tc_ctx_new();
+    made any = make(ctx, t, "ethos-u85-1024", "Dedicated_Sram", (tc_codegen_options){0});
+    CHECK(any.equal && any.copied > 0);
+    tc_ctx_free(ctx);
+    free(t);
+}
+
 /* The operation before holds all bytes: weights come when it has ended, once, and take no byte
  * more of SRAM than values need without copies. */
 static void late_weights(void)
@@ -846,6 +860,7 @@ int main(void)
     scarce_memory();
     scarce_memory_apart();
     staged_weights();
+    weights_apart();
     late_weights();
     near_constants();
     idle_bytes();

@@ -91,11 +91,17 @@ static text *three_rows(void)
     return product(3);
 }
 
-static text *largest(const char *of, const char *to)
+/* A graph of one value of 8 bits. */
+static text *begin_of(const char *of)
 {
     char input[64];
     snprintf(input, sizeof input, "%%0: i8[%s]", of);
-    text *t = begin(input, 1);
+    return begin(input, 1);
+}
+
+static text *largest(const char *of, const char *to)
+{
+    text *t = begin_of(of);
     SAY(t, "  %%1 = tosa.reduce_max %%0 axis=3 nan_mode=propagate : i8[%s]\n", to);
     t->value++;
     return t;
@@ -109,6 +115,38 @@ static text *largest_of_21(void)
 static text *largest_of_few(void)
 {
     return largest("1,1,1,4", "1,1,1,1");
+}
+
+static text *largest_of_200(void)
+{
+    return largest("1,8,24,200", "1,8,24,1");
+}
+
+/* Squares of channels are added up. */
+static text *squares(const char *of, const char *to)
+{
+    text *t = begin_of(of);
+    int shift = zero(t, "i8");
+    SAY(t, "  %%%d = tosa.mul %%0, %%0, %%%d : i32[%s]\n", t->value + 1, shift, of);
+    t->value++;
+    SAY(t, "  %%%d = tosa.reduce_sum %%%d axis=3 : i32[%s]\n", t->value + 1, t->value, to);
+    t->value++;
+    return t;
+}
+
+static text *squares_of_12_rows(void)
+{
+    return squares("1,12,12,64", "1,12,12,1");
+}
+
+static text *squares_of_few(void)
+{
+    return squares("1,12,12,8", "1,12,12,1");
+}
+
+static text *squares_of_many_rows(void)
+{
+    return squares("1,96,12,80", "1,96,12,1");
 }
 
 /* Rows are added up. */
@@ -210,6 +248,13 @@ static const struct {
     {"parts", "elementwise-copies", parts, "ethos-u85-256", "Sram_Only", LEFT},
     {"parts, U55", "elementwise-copies", parts, "ethos-u55-128", "Shared_Sram", TAKEN},
     {"largest", "halves", largest_of_21, "ethos-u55-128", "Sram_Only", TAKEN},
+    {"largest, many", "sixteen-columns", largest_of_200, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"largest, many, U55", "sixteen-columns", largest_of_200, "ethos-u55-128", "Sram_Only", LEFT},
+    {"largest, not many", "sixteen-columns", largest_of_21, "ethos-u55-128", "Sram_Only", NONE},
+    {"squares", "pixel-products", squares_of_12_rows, "ethos-u85-256", "Sram_Only", TAKEN},
+    {"squares, few", "pixel-products", squares_of_few, "ethos-u85-256", "Sram_Only", LEFT},
+    {"squares, many rows", "pixel-products", squares_of_many_rows, "ethos-u85-256", "Sram_Only", NONE},
+    {"squares, U55", "pixel-products", squares_of_12_rows, "ethos-u55-128", "Sram_Only", NONE},
     {"largest, few", "halves", largest_of_few, "ethos-u55-128", "Sram_Only", LEFT},
     {"sums of rows", "window-of-ones", row_sums, "ethos-u55-128", "Sram_Only", TAKEN},
     {"enlarged", "border-apart", enlarged, "ethos-u55-128", "Sram_Only", TAKEN},

@@ -206,6 +206,9 @@ class Maker:
         dtype, shape = self.g.type[x]
         first = [0, 0] if self.chance(0.8) and len(shape) > 1 else [self.number(0, 2), self.number(0, 2)]
         pads = first + [int(v) for v in self.rng.integers(0, 3, 2 * (len(shape) - 1))]
+        if self.chance(0.4):  # of one axis
+            axis = self.number(0, len(shape))
+            pads = [n if i // 2 == axis else 0 for i, n in enumerate(pads)]
         out = tuple(d + pads[2 * i] + pads[2 * i + 1] for i, d in enumerate(shape))
         return self.g.op("PAD", [x, self.g.shape(pads), self.zero(dtype, self.number(-5, 5) if self.chance(0.5) else 0)], [(dtype, out)])
 

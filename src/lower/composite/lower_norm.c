@@ -62,7 +62,7 @@ static tc_val exact_spread(tc_build *lw, tc_val x, tc_val sum, const norm8 *p)
 {
     double n = (double)p->n, added = p->eps * n * n / (p->scale * p->scale);
     tc_val all = squares_of(lw, x, p);
-    all = ti_b_tosa_mul(lw, all, ti_b_like(lw, all, TC_i32, n));
+    all = ti_put_rescale(lw, all, n, 0, 0, TC_i32); /* which the sum has room for */
     tc_val mean = ti_b_tosa_mul(lw, sum, sum);
     tc_val v = ti_b_tosa_sub(lw, all, mean);
     return ti_b_tosa_add(lw, v, ti_b_like(lw, v, TC_i32, fmax(1, rint(added))));

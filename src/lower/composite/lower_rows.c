@@ -83,8 +83,9 @@ tc_val ti_put_row_max(tc_build *lw, tc_val x)
     if (!x)
         return x;
     const tc_type *t = ti_b_type(lw, x);
+    const tc_machine *m = lw->lower->target->machine;
     int last = t->rank - 1;
-    if (t->dtype == TC_i32 && lw->lower->target->machine->can.reduces_i32)
+    if (t->dtype == TC_i32 ? m->can.reduces_i32 : m->npu != NULL) /* in one of several forms */
         return ti_b_tosa_reduce_max(lw, x, last);
     if (ti_lower_any_size(lw)) /* a tree of halves has as many steps as the row is long */
         return ti_put_rescale(
