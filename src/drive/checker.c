@@ -520,12 +520,23 @@ const tc_tensor *ti_check_taken(const tc_graph *g, const tc_tensor *in, tc_arena
     return taken;
 }
 
+/* Constants and types as they were when the values were found. */
+static bool same_values(const tc_graph *g, const tc_tensor *at)
+{
+    for (tc_val v = 1; v < g->n_val; v++)
+        if (at[v].type && (at[v].type != g->val[v]->type ||
+                           (g->val[v]->data && at[v].data != g->val[v]->data)))
+            return false;
+    return true;
+}
+
 /* The module that ran last, as it was: a pass has left it alone, and it gives the same again. */
 static bool is_last(const tc_checker *c, const tc_module *module)
 {
     const tc_graph *now = ti_main(module), *last = &c->last[0].graph;
     return c->n && c->last[0].at && module->changed == c->changed && now->module == last->module &&
-           now->node == last->node && now->n_node == last->n_node && now->n_val == last->n_val;
+           now->node == last->node && now->n_node == last->n_node && now->n_val == last->n_val &&
+           same_values(now, c->last[0].at);
 }
 
 /* The samples through the module, and against the last run. */
