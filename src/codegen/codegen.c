@@ -20,11 +20,30 @@ static const double about_as_quick = 1.005;
 /* A program that was made, and what is compared. */
 typedef struct attempt {
     tc_hw hw;
+    tc_arena *room; /* of the program: goes where another is better */
+    bool gone;
     double cycles;
     int64_t sram;   /* bytes of values */
     int64_t memory; /* bytes of working memory, of all kinds */
     bool evicted;   /* not all values are in the fast memory */
 } attempt;
+
+/* In the context's arena, so that it can be given back after the jump for lack of memory, too. */
+static tc_arena *new_room(const tc_hw *base)
+{
+    tc_arena *room = tc_new(base->kept, tc_arena);
+    ti_arena_init_like(room, base->kept);
+    ti_ctx_defer(base->ctx, ti_arena_end, room);
+    return room;
+}
+
+/* Its figures stay. */
+static void drop(attempt *a)
+{
+    if (a->room)
+        ti_arena_free(a->room);
+    a->gone = true;
+}
 
 typedef void step(tc_hw *hw);
 
@@ -34,12 +53,13 @@ static void run(tc_hw *hw, step *const *steps, size_t n)
         steps[i](hw);
 }
 
-/* A copy whose lists grow by themselves. */
-static tc_hw copy_of(const tc_hw *hw)
+/* A copy whose lists grow by themselves, elsewhere. */
+static tc_hw copy_of(const tc_hw *hw, tc_arena *room)
 {
     tc_hw out = *hw;
-    out.op = ti_arena_copy(hw->arena, hw->op, hw->n_op * sizeof *hw->op);
-    out.root = ti_arena_copy(hw->arena, hw->root, hw->n_root * sizeof *hw->root);
+    out.arena = room;
+    out.op = ti_arena_copy(room, hw->op, hw->n_op * sizeof *hw->op);
+    out.root = ti_arena_copy(room, hw->root, hw->n_root * sizeof *hw->root);
     out.cap_op = hw->n_op;
     out.cap_root = hw->n_root;
     for (size_t i = 0; i < hw->n_packed; i++)
@@ -59,12 +79,12 @@ static void give_back(tc_hw *base, const tc_hw *hw)
 
 /* A program with cascades of so many rows, in the order of the region or another; false: it has
  * none, or there is no other order. */
-static bool make(tc_hw *base, int32_t rows, bool ordered, tc_hw *hw)
+static bool make(tc_hw *base, int32_t rows, bool ordered, tc_arena *room, tc_hw *hw)
 {
     static step *const steps[] = {ti_hw_regions, ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
-    *hw = copy_of(base);
+    *hw = copy_of(base, room);
     if (hw->ways.unpadded)
         ti_hw_formats(hw);
     hw->rows = rows;
@@ -88,9 +108,11 @@ static bool has_evicted(const tc_hw *hw)
 
 static bool try_turns(tc_hw *base, int32_t rows, bool ordered, attempt *out)
 {
-    *out = (attempt){.cycles = -1};
-    if (!make(base, rows, ordered, &out->hw))
+    *out = (attempt){.cycles = -1, .room = new_room(base)};
+    if (!make(base, rows, ordered, out->room, &out->hw)) {
+        drop(out);
         return false;
+    }
     tc_hw *hw = &out->hw;
     if (!hw->refused) {
         tc_npu_stream_cost cost;
@@ -165,6 +187,13 @@ static bool has_any(const tc_hw *hw, bool (*is)(const tc_hw_op *))
     return false;
 }
 
+/* The one that is taken; the other goes. */
+static attempt *take(bool new_one, attempt *best, attempt *other)
+{
+    drop(new_one ? best : other);
+    return new_one ? other : best;
+}
+
 static bool is_cut(const tc_hw_op *op) { return op->staged && op->cut_of; }
 static bool is_grown(const tc_hw_op *op) { return op->staged && op->more; }
 static bool is_late(const tc_hw_op *op) { return op->late; }
@@ -227,42 +256,67 @@ static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
         bool made =
             try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) && !out[i].hw.refused;
         give_back(base, other);
-        if (made && other_ways[i].taken(&out[i], best))
-            best = &out[i];
+        best = take(made && other_ways[i].taken(&out[i], best), best, &out[i]);
     }
     return best;
+}
+
+/* Whatever the quickest is, a is not taken where b is there as well; of equal ones the first is. */
+static bool is_idle(const attempt *a, const attempt *b)
+{
+    bool no_worse = b->cycles <= a->cycles && b->sram <= a->sram && b->memory <= a->memory;
+    return no_worse && (b < a || b->cycles < a->cycles || b->sram < a->sram);
+}
+
+/* Those that the last one beats, or it itself. */
+static void drop_idle(attempt *made, size_t n)
+{
+    attempt *last = &made[n - 1];
+    for (size_t i = 0; i + 1 < n; i++) {
+        if (!last->gone && is_idle(last, &made[i]))
+            drop(last);
+        if (!made[i].gone && is_idle(&made[i], last))
+            drop(&made[i]);
+    }
+}
+
+/* Cascades of so many rows; of those that are no longer there, figures.  How many. */
+static size_t try_all_turns(tc_hw *hw, attempt *made)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
+        bool tried = try_turns(hw, turns[i], false, &made[n]);
+        if (tried && made[0].hw.refused)
+            return 1;
+        if (tried && (!n || (!made[n].hw.refused && is_of_use(&made[n], &made[0]))))
+            drop_idle(made, ++n);
+        else
+            drop(&made[n]);
+    }
+    return n;
 }
 
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1 + TC_COUNT(other_ways)), *best = made;
-    size_t n = 0;
-    for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
-        tc_mark mark = ti_arena_mark(hw->arena);
-        bool tried = try_turns(hw, turns[i], false, &made[n]);
-        if (tried && made[0].hw.refused)
-            return made;
-        if (tried && (!n || (!made[n].hw.refused && is_of_use(&made[n], &made[0]))))
-            n++;
-        else
-            ti_arena_rewind(hw->arena, mark);
-    }
+    enum { MOST = TC_COUNT(turns) + 1 + TC_COUNT(other_ways) };
+    attempt *made = tc_new_n(hw->arena, attempt, MOST), *best = NULL;
+    size_t n = try_all_turns(hw, made);
+    if (made[0].hw.refused)
+        return made;
     double quickest = made[0].cycles;
     for (size_t i = 1; i < n; i++)
         if (made[i].cycles < quickest)
             quickest = made[i].cycles;
-    for (size_t i = 1; i < n; i++)
-        if (is_better(hw->options, &made[i], best, quickest))
-            best = &made[i];
+    for (size_t i = 0; i < n; i++)
+        if (!made[i].gone)
+            best = best ? take(is_better(hw->options, &made[i], best, quickest), best, &made[i])
+                        : &made[i];
     attempt *other = &made[n];
-    tc_mark mark = ti_arena_mark(hw->arena);
-    if (try_turns(hw, best->hw.rows, true, other) && !other->hw.refused &&
-        other->sram < best->sram &&
-        is_better(hw->options, other, best, other->cycles < quickest ? other->cycles : quickest))
-        best = other;
-    else
-        ti_arena_rewind(hw->arena, mark);
+    if (try_turns(hw, best->hw.rows, true, other))
+        best = take(!other->hw.refused && other->sram < best->sram &&
+                        is_better(hw->options, other, best, fmin(other->cycles, quickest)),
+                    best, other);
     return try_other_ways(hw, best, &made[n + 1]);
 }
 
@@ -302,13 +356,13 @@ static void prepare(tc_hw *hw)
 }
 
 /* Without cascades; with those that keep values in the fast memory, where some leave it. */
-static const attempt *priced_attempt(tc_hw *hw)
+static attempt *priced_attempt(tc_hw *hw)
 {
     attempt *one = tc_new_n(hw->arena, attempt, 2), *other = one + 1;
     try_turns(hw, 0, false, one);
-    bool less = !one->hw.refused && one->evicted && try_turns(hw, TC_HW_PLANNED, false, other) &&
-                !other->hw.refused && other->cycles < one->cycles;
-    return less ? other : one;
+    if (one->hw.refused || !one->evicted || !try_turns(hw, TC_HW_PLANNED, false, other))
+        return one;
+    return take(!other->hw.refused && other->cycles < one->cycles, one, other);
 }
 
 /* What is packed belongs to the first node that reads it. */
@@ -351,14 +405,16 @@ void ti_codegen_price(tc_ctx *ctx, const tc_codegen_options *options, const tc_g
     hw->counts = true;
     prepare(hw);
     *out = (tc_codegen_price){0};
-    const attempt *a = hw->refused         ? NULL
-                       : options->cascades ? best_attempt(hw)
-                                           : priced_attempt(hw);
+    attempt *a = hw->refused         ? NULL
+                 : options->cascades ? best_attempt(hw)
+                                     : priced_attempt(hw);
     const tc_hw *last = a ? &a->hw : hw;
     if (last->refused)
         *out = (tc_codegen_price){.refused = last->refused, .refused_node = last->refused_node};
     else
         fill_price(ctx, a, out);
+    if (a)
+        drop(a);
     ti_arena_rewind(&ctx->scratch, mark);
 }
 
@@ -389,9 +445,10 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
     tc_mark mark = ti_arena_mark(&ctx->scratch);
     tc_hw *hw = begin(ctx, options, g);
     prepare(hw);
+    attempt *best = hw->refused ? NULL : best_attempt(hw);
     *out = (tc_codegen_result){0};
-    if (!hw->refused) {
-        hw = &best_attempt(hw)->hw;
+    if (best) {
+        hw = &best->hw;
         if (!hw->refused)
             ti_hw_write(hw, out);
         if (!hw->refused)
@@ -400,6 +457,8 @@ tc_status ti_codegen(tc_ctx *ctx, const tc_codegen_options *options, const tc_gr
     if (hw->refused)
         *out = (tc_codegen_result){.refused = hw->refused, .refused_node = hw->refused_node};
     check_registers(hw, out);
+    if (best)
+        drop(best);
     ti_arena_rewind(&ctx->scratch, mark);
     return TC_OK;
 }

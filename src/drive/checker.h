@@ -28,6 +28,7 @@ typedef struct tc_checker {
     size_t n;             /* samples */
     tc_tensor *in[TC_CHECK_SAMPLES];
     tc_seen last[TC_CHECK_SAMPLES];
+    size_t changed;    /* of the module that ran last */
     tc_arena arena[2]; /* values of the last run, and of the next one */
     int turn;
 } tc_checker;

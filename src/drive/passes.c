@@ -150,6 +150,8 @@ static tc_status run_pass(tc_ctx *ctx, tc_module *module, const tc_pass *pass,
     bool verified = same && !has_new_facts(module, &before);
     if (same && anew && pass->run)
         take_back(ctx, module, &before);
+    else
+        module->changed++;
     ti_arena_rewind(&ctx->scratch, mark);
     if (!verified && ti_verify(ctx, module) != TC_OK)
         return ti_bug(ctx, &(tc_loc){.file = module->file},

@@ -398,6 +398,7 @@ tc_status ti_keep_loops(tc_ctx *ctx, tc_compiled *c, const tc_trace *trace)
         take_graphs(ctx, c->module, parts, name);
         any = true;
     }
+    c->module->changed += any;
     if (any)
         TC_TRY(ti_verify(ctx, c->module));
     return any && trace ? trace->after(trace->user, c->module, &pass) : TC_OK;

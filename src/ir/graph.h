@@ -126,6 +126,7 @@ struct tc_module {
     struct tc_state *state; /* run/state.c: state between runs; NULL: none yet */
     int depth;              /* run/eval.c: nesting depth of running graphs */
     size_t verified;        /* drive/passes.c: passes that left it, or what it is a copy of, verified */
+    size_t changed;         /* the same: passes that left other nodes, or the same ones changed */
 };
 
 tc_module *ti_module_new(tc_ctx *ctx, const char *file);

@@ -54,6 +54,8 @@ typedef struct tc_mlw_choice {
 /* The best with and without runs, with and without a palette; the best one first.  How many. */
 enum { TC_MLW_CHOICES = 4 };
 size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out);
+/* Bits of the best one without runs. */
+uint64_t ti_mlw_bits_without_runs(const tc_mlw_census *census);
 /* The best that has runs as another has, and no palette where that has none. */
 tc_mlw_choice ti_mlw_choose_alike(const tc_mlw_census *census, const tc_mlw_choice *like);
 void ti_mlw_palette_make(const tc_mlw_census *census, const tc_mlw_choice *choice,

@@ -58,16 +58,25 @@ static void begin(const tc_mlw_census *census, bool runs, rest *r)
     narrow(r);
 }
 
+/* With f = 2^d (f >> d) + f mod 2^d the quotients follow from the sum of all and the remainders. */
 static void count_quotients(rest *r)
 {
+    enum { ALL = RICE - 1 };
     r->shift = 0;
     memset(r->quotient, 0, sizeof r->quotient);
     memset(r->same, 0, sizeof r->same);
-    for (int32_t f = r->lo; f <= r->hi; f++)
-        for (int d = 0; d < RICE && r->times[f]; d++) {
-            r->quotient[d] += (int64_t)r->times[f] * (f >> d);
-            r->same[d][f & ((1 << d) - 1)] += r->times[f];
-        }
+    for (int32_t f = r->lo; f <= r->hi; f++) {
+        r->quotient[0] += (int64_t)r->times[f] * f;
+        r->same[ALL][f & ((1 << ALL) - 1)] += r->times[f];
+    }
+    for (int d = 0; d < RICE; d++) {
+        int64_t left = 0;
+        for (int k = 0; k < 1 << ALL && d < ALL; k++)
+            r->same[d][k & ((1 << d) - 1)] += r->same[ALL][k];
+        for (int k = 0; k < 1 << d; k++)
+            left += r->same[d][k] * k;
+        r->quotient[d] = (r->quotient[0] - left) / (1 << d);
+    }
 }
 
 /* Quotients change where a remainder passes its end. */
@@ -81,13 +90,21 @@ static void shift_to(rest *r, int32_t shift)
             r->quotient[d] -= r->same[d][-r->shift & ((1 << d) - 1)];
 }
 
-/* The commonest value; of several the smallest. */
-static int32_t commonest(const rest *r)
+/* The commonest values, the commonest first; of several the smallest first.  How many. */
+static uint32_t commonest(const rest *r, uint16_t *value)
 {
-    int32_t best = r->lo;
-    for (int32_t f = r->lo; f <= r->hi; f++)
-        best = r->times[f] > r->times[best] ? f : best;
-    return best;
+    uint32_t n = 0, least = 0; /* times of the last one, where there is no room for more */
+    for (int32_t f = r->lo; f <= r->hi; f++) {
+        uint32_t times = r->times[f], at = n < TC_MLW_ENTRIES ? n : n - 1;
+        if (times <= least)
+            continue;
+        for (; at > 0 && r->times[value[at - 1]] < times; at--)
+            value[at] = value[at - 1];
+        value[at] = (uint16_t)f;
+        n += n < TC_MLW_ENTRIES;
+        least = n < TC_MLW_ENTRIES ? 0 : r->times[value[n - 1]];
+    }
+    return n;
 }
 
 static uint32_t remove_value(rest *r, int32_t f)
@@ -114,17 +131,27 @@ static int32_t direct_of(const rest *r)
 
 /* The palette as it grows. */
 typedef struct growing {
-    uint32_t size, top; /* the largest folded value */
-    uint32_t times[TC_MLW_ENTRIES];
-    uint64_t n;
+    uint32_t size, top;   /* the largest folded value */
+    uint64_t n;           /* weights */
+    uint64_t low[RICE];   /* whose symbol is less than 2^d */
+    uint64_t high[RICE];  /* the sum of their symbols, divided by 2^d */
 } growing;
+
+static void add_entry(growing *g, uint32_t f, uint32_t times)
+{
+    for (int d = 0; d < RICE; d++) {
+        g->low[d] += g->size < 1u << d ? times : 0;
+        g->high[d] += (uint64_t)times * (g->size >> d);
+    }
+    g->top = f > g->top ? f : g->top;
+    g->n += times;
+    g->size++;
+}
 
 /* Weights whose symbol is less than 2^d. */
 static uint64_t first_symbols(const growing *g, const rest *r, int d)
 {
-    uint64_t n = 0;
-    for (uint32_t k = 0; k < g->size && k < 1u << d; k++)
-        n += g->times[k];
+    uint64_t n = g->low[d];
     for (int32_t f = r->lo; f <= r->hi && f + r->shift < 1 << d; f++)
         n += r->times[f];
     return n;
@@ -136,9 +163,7 @@ static uint64_t weight_bits(const growing *g, const rest *r)
     uint64_t n = g->n + r->n, best = UINT64_MAX;
     int32_t top = r->lo <= r->hi ? r->hi + r->shift : (int32_t)g->size - 1;
     for (int d = 0; d < RICE; d++) {
-        uint64_t bits = (uint64_t)r->quotient[d] + n * (uint64_t)(1 + d);
-        for (uint32_t k = 0; k < g->size; k++)
-            bits += (uint64_t)g->times[k] * (k >> d);
+        uint64_t bits = (uint64_t)r->quotient[d] + g->high[d] + n * (uint64_t)(1 + d);
         best = bits < best ? bits : best;
         if (top >= 3 << d)
             continue;
@@ -165,10 +190,12 @@ static void grow(const tc_mlw_census *census, bool runs, tc_mlw_choice out[2])
     rest r;
     growing g = {0};
     uint64_t zeros = runs ? run_bits(census) : 0;
+    uint16_t value[TC_MLW_ENTRIES];
     out[0] = (tc_mlw_choice){runs, 0, UINT64_MAX};
     out[1] = out[0];
     begin(census, runs, &r);
     count_quotients(&r);
+    uint32_t most = commonest(&r, value);
     for (;;) {
         shift_to(&r, (int32_t)g.size - direct_of(&r));
         bool one = g.size == 1 && r.lo <= r.hi; /* there are no palettes of one entry */
@@ -178,15 +205,20 @@ static void grow(const tc_mlw_census *census, bool runs, tc_mlw_choice out[2])
             if (bits < best->bits)
                 *best = (tc_mlw_choice){runs, (uint8_t)g.size, bits};
         }
-        if (g.size == TC_MLW_ENTRIES || r.lo > r.hi)
+        if (g.size == most)
             return;
-        int32_t f = commonest(&r);
+        int32_t f = value[g.size];
         uint32_t times = remove_value(&r, f);
         remove_quotients(&r, f, times);
-        g.top = (uint32_t)f > g.top ? (uint32_t)f : g.top;
-        g.times[g.size++] = times;
-        g.n += times;
+        add_entry(&g, (uint32_t)f, times);
     }
+}
+
+uint64_t ti_mlw_bits_without_runs(const tc_mlw_census *census)
+{
+    tc_mlw_choice by[2];
+    grow(census, false, by);
+    return by[0].bits < by[1].bits ? by[0].bits : by[1].bits;
 }
 
 size_t ti_mlw_choose(const tc_mlw_census *census, tc_mlw_choice *out)
@@ -222,11 +254,12 @@ void ti_mlw_palette_make(const tc_mlw_census *census, const tc_mlw_choice *choic
     uint32_t top = 0;
     begin(census, choice->runs, &r);
     *out = (tc_mlw_palette){.runs = choice->runs, .size = choice->size};
+    uint16_t value[TC_MLW_ENTRIES];
+    commonest(&r, value);
     for (int k = 0; k < choice->size; k++) {
-        int32_t f = commonest(&r);
-        remove_value(&r, f);
-        out->entry[k] = (uint16_t)f;
-        top = (uint32_t)f > top ? (uint32_t)f : top;
+        remove_value(&r, value[k]);
+        out->entry[k] = value[k];
+        top = value[k] > top ? value[k] : top;
     }
     if (out->size == 1)
         out->entry[out->size++] = 0;

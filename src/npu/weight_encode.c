@@ -133,30 +133,22 @@ bool ti_npu_weights_are_sparse(const int16_t *w, int32_t o, int32_t kh, int32_t 
 
 /* ---- what it would be ---- */
 
+/* Bits of the standard form, with so many zeros of padding; their runs are unknown. */
+static uint64_t standard_bits(const tc_npu_weight_census *census, size_t padding)
+{
+    tc_mlw_census c = {0};
+    for (int w = -MOST; w <= MOST; w++)
+        c.times[ti_mlw_fold((int16_t)w)] = census->times[w + MOST];
+    c.times[0] += (uint32_t)padding;
+    return ti_mlw_bits_without_runs(&c);
+}
+
 void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out)
 {
     *out = (tc_npu_weight_census){.n = n};
     for (size_t k = 0; k < n; k++)
         out->times[w[k] + MOST]++;
-}
-
-/* Bits of the standard form, and how many weights there are.  The census of a stream: padding is
- * zeros; their runs are unknown. */
-static uint64_t standard_bits(const tc_npu_weight_census *census, size_t values, size_t *weights)
-{
-    tc_mlw_census c = {0};
-    tc_mlw_choice choice[TC_MLW_CHOICES];
-    size_t n = 0;
-    for (int w = -MOST; w <= MOST; w++) {
-        c.times[ti_mlw_fold((int16_t)w)] = census->times[w + MOST];
-        n += census->times[w + MOST];
-    }
-    c.times[0] += (uint32_t)(values > n ? values - n : 0);
-    for (int d = 0; d < TC_MLW_ZDIVS; d++)
-        c.run_bits[d] = UINT64_MAX / 2;
-    ti_mlw_choose(&c, choice);
-    *weights = n;
-    return choice[0].bits;
+    out->bits = standard_bits(out, 0);
 }
 
 static size_t standard_size(const tc_npu_weight_census *census, size_t values, int32_t cores)
@@ -164,27 +156,22 @@ static size_t standard_size(const tc_npu_weight_census *census, size_t values, i
     /* Padding as runs of zeros, so many bits each (mobilenet_v2, U85-256: within 6 %), or as zeros
      * like any other. */
     static const double a_zero = 0.4;
-    size_t n;
-    uint64_t all = standard_bits(census, values, &n), without = standard_bits(census, 0, &n),
-             runs = without + (uint64_t)(a_zero * (double)(values > n ? values - n : 0));
+    size_t padding = values > census->n ? values - census->n : 0;
+    uint64_t all = padding ? standard_bits(census, padding) : census->bits,
+             runs = census->bits + (uint64_t)(a_zero * (double)padding);
     return ((size_t)((runs < all ? runs : all) / 8) / 16 + (size_t)cores) * 16;
 }
 
 double ti_npu_weights_density(const tc_npu_weight_census *census)
 {
-    size_t n;
-    uint64_t bits = standard_bits(census, 0, &n);
-    return n ? (double)bits / 8 / (double)n : 1;
+    return census->n ? (double)census->bits / 8 / (double)census->n : 1;
 }
 
 static size_t fixed_size(const tc_npu_weight_census *census, size_t values, bool sparse)
 {
-    size_t n = 0;
     int32_t different = 0, lo = MOST, hi = -MOST;
     for (int32_t w = -MOST; w <= MOST; w++)
-        n += census->times[w + MOST];
-    for (int32_t w = -MOST; w <= MOST; w++)
-        if (census->times[w + MOST] || (w == 0 && n < values)) {
+        if (census->times[w + MOST] || (w == 0 && census->n < values)) {
             different++;
             lo = w < lo ? w : lo;
             hi = w > hi ? w : hi;

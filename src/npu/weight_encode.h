@@ -35,7 +35,8 @@ const char *ti_npu_weights_encode(tc_arena *arena, tc_arena *scratch,
 /* How often each weight occurs, [w + 255]: counted once for a tensor, used for many blocks. */
 typedef struct tc_npu_weight_census {
     uint32_t times[511];
-    size_t n; /* of all */
+    size_t n;      /* weights */
+    uint64_t bits; /* of the standard form, without padding */
 } tc_npu_weight_census;
 
 void ti_npu_weights_count(const int16_t *w, size_t n, tc_npu_weight_census *out);

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "lanes.h"
 #include "load.h"
 
 /* A tensor seen from its channel axis: outer blocks of `channels` rows of `inner` elements. */
@@ -29,6 +30,16 @@ static rows rows_of(const tc_type *t)
     return r;
 }
 
+/* (code - zero) * scale, of 8 bits: the difference is exact in f32. */
+TC_LANES_BODY real8(const int8_t *restrict q, float zero, float scale, float *restrict out, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        out[i] = ((float)q[i] - zero) * scale;
+}
+TC_LANES(static, real_of_i8, real8,
+         (const int8_t *restrict q, float zero, float scale, float *restrict out, int64_t n),
+         (q, zero, scale, out, n))
+
 tc_tensor ti_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
 {
     const tc_type *t = q.type;
@@ -40,6 +51,11 @@ tc_tensor ti_dequantized(tc_ctx *ctx, tc_arena *arena, tc_tensor q)
         for (int64_t c = 0; c < r.channels; c++) {
             float scale = (float)t->quant->scale[c];
             int64_t zero = t->quant->zero[c];
+            if (t->dtype == TC_i8 && zero >= INT8_MIN && zero <= INT8_MAX) {
+                real_of_i8((const int8_t *)q.data + at, (float)zero, scale, out + at, r.inner);
+                at += r.inner;
+                continue;
+            }
             for (int64_t i = 0; i < r.inner; i++, at++)
                 out[at] = (float)(ti_load_i64(q, at) - zero) * scale;
         }
@@ -57,16 +73,42 @@ static int64_t quantized(float x, float inverse, const tc_quant *q, int64_t zero
     return code < (double)q->hi ? (int64_t)code : q->hi;
 }
 
+/* The same to 8 bits in f32: past 2^22 the rounding by addition is wrong, but stays out of range, so
+ * that the clamp gives the same. */
+TC_LANES_BODY code8(const float *restrict x, float inverse, const float *restrict grid,
+                    int8_t *restrict out, int64_t n)
+{
+    float zero = grid[0], lo = grid[1], hi = grid[2];
+    for (int64_t i = 0; i < n; i++) {
+        float q = ((x[i] * inverse + 0x1.8p23f) - 0x1.8p23f) + zero;
+        q = q < lo ? lo : q;
+        q = q > hi ? hi : q;
+        q = q == q ? q : 0.0f;
+        out[i] = (int8_t)q;
+    }
+}
+TC_LANES(static, codes_of_f32, code8,
+         (const float *restrict x, float inverse, const float *restrict grid, int8_t *restrict out,
+          int64_t n),
+         (x, inverse, grid, out, n))
+
 void ti_quantize_into(tc_tensor real, tc_tensor out)
 {
     const float *x = real.data;
     const tc_quant *q = out.type->quant;
     rows r = rows_of(out.type);
+    bool small = out.type->dtype == TC_i8 && q->lo >= INT8_MIN && q->hi <= INT8_MAX;
     int64_t at = 0;
     for (int64_t o = 0; o < r.outer; o++)
         for (int64_t c = 0; c < r.channels; c++) {
             float inverse = (float)(1.0 / q->scale[c]);
             int64_t zero = q->zero[c];
+            if (small && zero >= INT8_MIN && zero <= INT8_MAX) {
+                const float grid[] = {(float)zero, (float)q->lo, (float)q->hi};
+                codes_of_f32(x + at, inverse, grid, (int8_t *)out.data + at, r.inner);
+                at += r.inner;
+                continue;
+            }
             for (int64_t i = 0; i < r.inner; i++, at++)
                 ti_store_i64(out, at, quantized(x[at], inverse, q, zero));
         }

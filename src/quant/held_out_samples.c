@@ -51,6 +51,7 @@ tc_samples ti_samples_split(tc_ctx *ctx, const tc_samples *all, size_t n_held, b
     out.name = name_part;
     out.from = p;
     out.number = p->number;
+    out.shelf = NULL;
     for (size_t k = 0; k < all->n; k++)
         if (is_among(all->n, n_held, k) == held)
             p->number[out.n++] = k;

@@ -472,22 +472,43 @@ static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, attempt 
 
 /* The program with channels of some layers in groups. */
 typedef struct regrouping {
+    tc_ctx *ctx;
+    const tc_quant_request *request;
+    const attempt *from;
     tc_groups *groups;
-    tc_bytes_cycles as_is; /* the price without */
-    attempt made;
-    bool fits; /* it takes little more time and memory than without */
+    uint32_t only; /* of the loudest layers */
+    tc_bytes_cycles as_is, price; /* without, and of the last that was tried */
 } regrouping;
 
-static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const attempt *a,
-                            uint32_t only, regrouping *r)
+static tc_status make_groups(const regrouping *r, const tc_quant_request *request, attempt *made)
 {
-    tc_bytes_cycles price;
-    r->made = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
-    TC_TRY(ti_groups_form(r->groups, r->made.typed, only));
-    TC_TRY(prepare_silently(ctx, request, &r->made));
-    TC_TRY(price_of(request, r->made.typed, &price));
-    ti_memory_trim(ctx);
-    r->fits = price.cycles <= r->as_is.cycles * MORE && price.memory <= r->as_is.memory * MORE;
+    *made = (attempt){.typed = ti_module_copy(r->from->real), .masks = r->from->masks};
+    TC_TRY(ti_groups_form(r->groups, made->typed, r->only));
+    return prepare_silently(r->ctx, request, made);
+}
+
+/* A stream's time and memory follow from types and weights: ranges of a few samples do, unless they
+ * decide which values have 16 bits. */
+static tc_status price_groups(void *what)
+{
+    enum { FEW = 4 };
+    regrouping *r = what;
+    tc_quant_request few = *r->request;
+    attempt made;
+    if (!few.config->n_wide && !(few.config->wide_cycles > 0) && few.samples.n > FEW)
+        few.samples.n = FEW;
+    few.samples.shelf = NULL;
+    few.times = NULL;
+    TC_TRY(make_groups(r, &few, &made));
+    return price_of(r->request, made.typed, &r->price);
+}
+
+/* Whether it takes little more time and memory than without. */
+static tc_status try_groups(regrouping *r, uint32_t only, bool *fits)
+{
+    r->only = only;
+    TC_TRY(ti_attempt_work(r->ctx, price_groups, r));
+    *fits = r->price.cycles <= r->as_is.cycles * MORE && r->price.memory <= r->as_is.memory * MORE;
     return TC_OK;
 }
 
@@ -497,10 +518,12 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     static const double LESS = 0.109; /* 1 - 10^(-WORTH / 10) */
     const tc_quant_gain gain = {
         .name = "groups", .what = "channels of the loudest layers are made in groups of like ranges"};
-    regrouping r = {.groups = ti_groups_find(ctx, a->real, &a->domains)};
+    regrouping r = {ctx, request, a, .groups = ti_groups_find(ctx, a->real, &a->domains)};
+    attempt grouped;
     double noise;
+    bool fits;
     size_t n;
-    uint32_t kept = 0;
+    uint32_t kept = UINT32_MAX;
     if (!r.groups)
         return TC_OK;
     TC_TRY(noise_of(ctx, request, a, &noise));
@@ -508,17 +531,18 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     if (!n)
         return TC_OK;
     TC_TRY(price_of(request, a->typed, &r.as_is));
-    TC_TRY(try_groups(ctx, request, a, UINT32_MAX, &r));
-    bool all = r.fits;
-    attempt grouped = r.made;
-    for (size_t i = 0; i < n && n > 1 && !all; i++) {
-        TC_TRY(try_groups(ctx, request, a, kept | 1u << i, &r));
-        if (!r.fits)
-            continue;
-        kept |= 1u << i;
-        grouped = r.made;
+    TC_TRY(try_groups(&r, kept, &fits));
+    if (!fits)
+        kept = 0;
+    for (size_t i = 0; i < n && n > 1 && kept != UINT32_MAX; i++) {
+        TC_TRY(try_groups(&r, kept | 1u << i, &fits));
+        kept |= fits ? 1u << i : 0;
     }
-    return all || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
+    if (!kept)
+        return TC_OK;
+    r.only = kept;
+    TC_TRY(make_groups(&r, request, &grouped));
+    return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
 }
 
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
@@ -653,6 +677,7 @@ static tc_status make_unseen(const forecast *f, attempt *made)
     silent.round_weights = silent.round_weights && ti_config_needs_rounding(&silent);
     r.config = &silent;
     r.samples = *r.learned;
+    r.samples.shelf = ti_shelf_new(f->ctx);
     r.rows = rows_of(f->result);
     r.record = NULL;
     r.times = NULL;
@@ -764,6 +789,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
               own = ti_quant_small_layers(ctx, ti_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
+    request.samples.shelf = ti_shelf_new(ctx);
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
@@ -813,6 +839,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     TC_TRY(coarsen(ctx, &request, &a));
     TC_TRY(improve_either(ctx, &request, &a));
     ti_yardstick_end(a.yard);
+    ti_shelf_clear(request.samples.shelf);
     if (request.record)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.learned)

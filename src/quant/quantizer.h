@@ -344,6 +344,9 @@ static inline bool ti_domain_known(const tc_domain *d)
 
 /* ---- calibration data ---- */
 
+/* Samples that were chosen and may be asked for again (sample_choice.c). */
+typedef struct tc_shelf tc_shelf;
+
 /* A source of samples; one call at a time.  in: a buffer for each program input. */
 typedef struct tc_samples {
     size_t n;
@@ -357,6 +360,7 @@ typedef struct tc_samples {
     const char *(*name)(void *from, size_t number);
     const size_t *number; /* of sample k in the data, for labels and messages; NULL: k */
     bool reset;           /* every sample starts from the initial state */
+    tc_shelf *shelf;      /* what was chosen of them; NULL: nothing is asked for twice */
 } tc_samples;
 
 static inline size_t ti_sample_number(const tc_samples *samples, size_t k)

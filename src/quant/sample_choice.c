@@ -126,19 +126,61 @@ typedef struct picked {
     tc_memory before; /* the program's state before it */
 } picked;
 
+/* Those with the least hashes, in their order; shared by all who ask for the first of them. */
 typedef struct choice {
     size_t n_in;
     picked *pick;
-    size_t n;
+    size_t n, most;   /* most: so many were asked for; fewer: there are no others */
     tc_arena room;    /* what was picked */
     tc_arena reading; /* what is read */
+    tc_samples of;
+    const tc_type **type;  /* of the inputs */
+    const uint64_t *aside; /* hashes of the odd samples */
+    size_t n_aside;
+    bool only_odd;
+    int users;
+    tc_shelf *shelf; /* where it stands; NULL: nowhere */
 } choice;
+
+enum { FEW_BYTES = 4 << 20 };
+
+/* A choice of few bytes stays for the next one who asks, another one while somebody uses it. */
+struct tc_shelf {
+    choice *few, *used;
+};
+
+/* One user's part: the first n from `first` on. */
+typedef struct part {
+    choice *of;
+    size_t first, n;
+    bool ended;
+} part;
 
 static void free_choice(void *what)
 {
     choice *c = what;
+    if (c->shelf && c->shelf->few == c)
+        c->shelf->few = NULL;
+    if (c->shelf && c->shelf->used == c)
+        c->shelf->used = NULL;
     ti_arena_free(&c->room);
     ti_arena_free(&c->reading);
+}
+
+static void end_part(void *what)
+{
+    part *p = what;
+    if (!p->ended && --p->of->users == 0 && !(p->of->shelf && p->of->shelf->few == p->of))
+        free_choice(p->of);
+    p->ended = true;
+}
+
+tc_shelf *ti_shelf_new(tc_ctx *ctx) { return tc_new(&ctx->arena, tc_shelf); }
+
+void ti_shelf_clear(tc_shelf *shelf)
+{
+    if (shelf && shelf->few && !shelf->few->users)
+        free_choice(shelf->few);
 }
 
 static int by_hash(const void *a, const void *b)
@@ -180,15 +222,15 @@ static picked *room_for(const tc_graph *g, choice *c, size_t most, const picked 
 
 static tc_status read_picked(void *from, size_t k, const tc_tensor *in)
 {
-    const choice *c = from;
-    copy_sample(c->pick[k].in, in, c->n_in);
+    const part *p = from;
+    copy_sample(p->of->pick[p->first + k].in, in, p->of->n_in);
     return TC_OK;
 }
 
 static void *const *picked_state(void *from, size_t k)
 {
-    const choice *c = from;
-    return c->pick[k].before.now;
+    const part *p = from;
+    return p->of->pick[p->first + k].before.now;
 }
 
 /* A stateful program is run on all samples, in order. */
@@ -221,16 +263,10 @@ static tc_status step_walk(const walk *w, const tc_tensor *in)
     return TC_OK;
 }
 
-tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
-                            const tc_domains *domains, size_t most, tc_samples *out)
+static tc_status read_all(tc_ctx *ctx, const tc_graph *g, const tc_domains *domains, choice *c)
 {
-    choice *c = tc_new(&ctx->arena, choice);
-    ti_arena_init_like(&c->room, &ctx->arena);
-    ti_arena_init_like(&c->reading, &ctx->arena);
-    ti_ctx_defer(ctx, free_choice, c);
+    const tc_samples *from = &c->of;
     tc_tensor *in = ti_input_buffers_in(&c->reading, g);
-    c->n_in = g->n_in;
-    c->pick = tc_new_n(&ctx->arena, picked, most);
     walk w;
     TC_TRY(begin_walk(ctx, &c->reading, g, from->reset, &w));
     for (size_t k = 0; k < from->n; k++) {
@@ -239,7 +275,7 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
         TC_TRY(ti_sample_check(ctx, g, number, in));
         picked one = {.hash = ti_sample_hash(in, g->n_in), .index = number};
         bool taken = is_odd(domains, one.hash) == domains->only_odd;
-        picked *room = taken ? room_for(g, c, most, &one) : NULL;
+        picked *room = taken ? room_for(g, c, c->most, &one) : NULL;
         if (room) {
             room->hash = one.hash;
             room->index = number;
@@ -252,9 +288,80 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
         ti_plan_end(w.plan);
     ti_arena_free(&c->reading);
     qsort(c->pick, c->n, sizeof *c->pick, by_hash);
-    *out = (tc_samples){.n = c->n,
+    return TC_OK;
+}
+
+static bool same_aside(const choice *c, const tc_domains *domains)
+{
+    bool same = c->only_odd == domains->only_odd && c->n_aside == domains->n_odd;
+    for (size_t i = 0; same && i < c->n_aside; i++)
+        same = c->aside[i] == domains->odd[i].hash;
+    return same;
+}
+
+/* The first of it are what is asked for. */
+static bool serves(const choice *c, const tc_graph *g, const tc_samples *from,
+                   const tc_domains *domains, size_t most)
+{
+    bool same = c && c->of.read == from->read && c->of.from == from->from && c->of.n == from->n &&
+                c->n_in == g->n_in && (most <= c->most || c->n < c->most) && same_aside(c, domains);
+    for (size_t i = 0; same && i < g->n_in; i++)
+        same = c->type[i] == ti_type_of(g, g->in[i]);
+    return same;
+}
+
+static choice *choice_of(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                         const tc_domains *domains, size_t most)
+{
+    choice *c = tc_new(&ctx->arena, choice);
+    uint64_t *aside = tc_new_n(&ctx->arena, uint64_t, domains->n_odd);
+    *c = (choice){.n_in = g->n_in, .most = most, .of = *from, .only_odd = domains->only_odd,
+                  .n_aside = domains->n_odd, .aside = aside};
+    ti_arena_init_like(&c->room, &ctx->arena);
+    ti_arena_init_like(&c->reading, &ctx->arena);
+    ti_ctx_defer(ctx, free_choice, c);
+    c->pick = tc_new_n(&ctx->arena, picked, most);
+    c->type = tc_new_n(&ctx->arena, const tc_type *, g->n_in);
+    for (size_t i = 0; i < g->n_in; i++)
+        c->type[i] = ti_type_of(g, g->in[i]);
+    for (size_t i = 0; i < domains->n_odd; i++)
+        aside[i] = domains->odd[i].hash;
+    return c;
+}
+
+static void put_on_shelf(tc_shelf *shelf, choice *c)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < c->n_in; i++)
+        bytes += c->n * tc_type_bytes(c->type[i]);
+    if (bytes <= FEW_BYTES) {
+        ti_shelf_clear(shelf);
+        shelf->few = c;
+    } else
+        shelf->used = c;
+    c->shelf = shelf;
+}
+
+tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
+                            const tc_domains *domains, size_t most, tc_samples *out)
+{
+    tc_shelf *shelf = g->n_mutation ? NULL : from->shelf; /* states are a program's own */
+    choice *c = shelf ? shelf->few : NULL;
+    if (shelf && !serves(c, g, from, domains, most))
+        c = shelf->used;
+    if (!serves(c, g, from, domains, most)) {
+        c = choice_of(ctx, g, from, domains, most);
+        TC_TRY(read_all(ctx, g, domains, c));
+        if (shelf)
+            put_on_shelf(shelf, c);
+    }
+    part *p = tc_new(&ctx->arena, part);
+    *p = (part){.of = c, .n = c->n < most ? c->n : most};
+    c->users++;
+    ti_ctx_defer(ctx, end_part, p);
+    *out = (tc_samples){.n = p->n,
                         .read = read_picked,
-                        .from = c,
+                        .from = p,
                         .progress = from->progress,
                         .who = from->who,
                         .state = picked_state};
@@ -264,28 +371,30 @@ tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *fr
 void ti_chosen_end(const tc_samples *chosen)
 {
     if (chosen->read == read_picked)
-        free_choice(chosen->from);
+        end_part(chosen->from);
 }
 
 size_t ti_picked_index(const tc_samples *samples, size_t k)
 {
-    const choice *c = samples->from;
-    return c->pick[k].index;
+    const part *p = samples->from;
+    return p->of->pick[p->first + k].index;
 }
 
 const tc_tensor *ti_picked_inputs(const tc_samples *samples, size_t k)
 {
-    const choice *c = samples->from;
-    return c->pick[k].in;
+    const part *p = samples->from;
+    return p->of->pick[p->first + k].in;
 }
 
+/* Others on the shelf's side will ask for them. */
 void ti_picked_skip(const tc_ctx *ctx, tc_samples *samples, size_t n)
 {
-    choice *c = samples->from;
-    for (size_t k = 0; k < n; k++)
+    part *p = samples->from;
+    const choice *c = p->of;
+    for (size_t k = p->first; k < p->first + n && !c->shelf; k++)
         for (size_t i = 0; i < c->n_in; i++)
             ti_pages_drop(ctx, c->pick[k].in[i].data, tc_type_bytes(c->pick[k].in[i].type));
-    c->pick += n;
-    c->n -= n;
+    p->first += n;
+    p->n -= n;
     samples->n -= n;
 }

@@ -71,10 +71,15 @@ static inline size_t ti_learned_of(size_t n, bool coarse)
 TC_MUST_USE tc_status ti_choose_samples(tc_ctx *ctx, const tc_graph *g, const tc_samples *from,
                                         const tc_domains *domains, size_t most, tc_samples *out);
 
+/* Choices from one source of samples that are asked for again are not read again. */
+tc_shelf *ti_shelf_new(tc_ctx *ctx);
+/* Nobody asks any more. */
+void ti_shelf_clear(tc_shelf *shelf);
+
 /* The content of the k-th of those, freed with the choice. */
 const tc_tensor *ti_picked_inputs(const tc_samples *samples, size_t k);
 
-/* Without the first n of those. */
+/* Without the first n of those, which have served. */
 void ti_picked_skip(const tc_ctx *ctx, tc_samples *samples, size_t n);
 
 /* The index among all samples of the k-th of those. */

@@ -209,6 +209,74 @@ static void every_length(void)
     ti_arena_free(&r.scratch);
 }
 
+/* Bits of all weights with a palette of the n commonest values, counted weight by weight; UINT64_MAX:
+ * there is no such palette. */
+static uint64_t bits_with(const tc_mlw_census *c, const uint16_t *order, int n, int distinct)
+{
+    enum { RICE = 6, STRANGER = 40 };
+    uint64_t bits[2 * RICE + 1] = {0};
+    int least = TC_MLW_SYMBOLS, most_entry = 0, top = n - 1;
+    bool in[TC_MLW_SYMBOLS] = {false};
+    if (n > distinct || (n == 1 && distinct > 1))
+        return UINT64_MAX;
+    for (int k = 0; k < n; k++) {
+        in[order[k]] = true;
+        most_entry = order[k] > most_entry ? order[k] : most_entry;
+    }
+    for (int f = TC_MLW_SYMBOLS - 1; f >= 0; f--)
+        least = c->times[f] && !in[f] ? f : least;
+    int direct = least < 31 ? least : least < TC_MLW_SYMBOLS ? 31 : 0;
+    int entry = most_entry > 3 ? 32 - __builtin_clz((unsigned)most_entry) : 2;
+    for (int f = 0; f < TC_MLW_SYMBOLS; f++)
+        top = c->times[f] && !in[f] ? f - direct + n : top;
+    if (top >= TC_MLW_SYMBOLS)
+        return UINT64_MAX;
+    int plain = n ? (n > 2 ? 32 - __builtin_clz((unsigned)n - 1) : 1)
+                  : (top > 3 ? 32 - __builtin_clz((unsigned)top) : 2);
+    for (int f = 0; f < TC_MLW_SYMBOLS; f++) {
+        int symbol = f - direct + n;
+        for (int k = 0; k < n; k++)
+            symbol = order[k] == f ? k : symbol;
+        for (int d = 0; d < RICE; d++) {
+            bits[d] += c->times[f] * (uint64_t)((symbol >> d) + 1 + d);
+            bits[RICE + d] += c->times[f] * (uint64_t)(symbol < 1 << d ? 1 + d : 2 + d);
+        }
+        bits[2 * RICE] += c->times[f] * (uint64_t)(plain + (n && !in[f] ? STRANGER : 0));
+    }
+    uint64_t best = bits[2 * RICE];
+    for (int d = 0; d < RICE; d++) {
+        best = bits[d] < best ? bits[d] : best;
+        best = top < 3 << d && bits[RICE + d] < best ? bits[RICE + d] : best;
+    }
+    return best + (uint64_t)(n * entry);
+}
+
+/* The sums that grow with a palette are those of counting. */
+static void palette_bits(void)
+{
+    for (int turn = 0; turn < 60; turn++) {
+        tc_mlw_census c = {0};
+        uint16_t order[TC_MLW_SYMBOLS];
+        int distinct = 0, values = 1 + (int)draw(turn % 3 ? 300 : 40);
+        for (int i = 0; i < values; i++)
+            c.times[draw(turn % 2 ? 511 : 64)] += (uint32_t)draw(turn % 5 ? 20 : 3);
+        for (int f = 0; f < TC_MLW_SYMBOLS; f++) {
+            int at = distinct;
+            distinct += c.times[f] > 0;
+            for (; c.times[f] && at > 0 && c.times[order[at - 1]] < c.times[f]; at--)
+                order[at] = order[at - 1];
+            if (c.times[f])
+                order[at] = (uint16_t)f;
+        }
+        uint64_t best = UINT64_MAX;
+        for (int n = 0; n <= TC_MLW_ENTRIES; n++) {
+            uint64_t bits = bits_with(&c, order, n, distinct);
+            best = bits < best ? bits : best;
+        }
+        CHECK(ti_mlw_bits_without_runs(&c) == best);
+    }
+}
+
 /* What good slices and palettes give: bits a value, where the entropy is known. */
 static void small_streams(void)
 {
@@ -394,6 +462,7 @@ int main(void)
     refused();
     sparsity();
     form();
+    palette_bits();
     scales();
     return check_done();
 }

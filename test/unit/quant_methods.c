@@ -263,6 +263,56 @@ static void test_renewal(void)
 
 static double work; /* that rounding may take; 0: the usual */
 
+/* ---- samples ---- */
+
+/* Sample k is k times a number: its hash follows from its content. */
+static tc_status read_counted(void *from, size_t k, const tc_tensor *in)
+{
+    ++*(size_t *)from;
+    for (int64_t i = 0; i < tc_type_count(in[0].type); i++)
+        ((float *)in[0].data)[i] = (float)(k + 1) * 0.37f;
+    return TC_OK;
+}
+
+static float first_of(const tc_samples *s, size_t k)
+{
+    return ((const float *)ti_picked_inputs(s, k)[0].data)[0];
+}
+
+/* What was chosen is not read again: while it is used, or where it is little. */
+static void test_shelf(void)
+{
+    tc_ctx *ctx = tc_ctx_new();
+    const char *text = "graph @main(%0: f32[4]) {\n  %1 = relu %0 : f32[4]\n  return %1\n}\n";
+    tc_module *m;
+    CHECK(ti_parse(ctx, "a.ir", (tc_bytes){(const uint8_t *)text, strlen(text)}, (tc_bytes){NULL, 0}, &m) == TC_OK);
+    size_t n_read = 0;
+    tc_domains none = {0}, odd = {0};
+    tc_samples all = {.n = 9, .read = read_counted, .from = &n_read, .shelf = ti_shelf_new(ctx)},
+               apart = all, five, two, other, plain;
+    apart.shelf = NULL;
+    const tc_graph *g = ti_main(m);
+    CHECK(ti_choose_samples(ctx, g, &all, &none, 5, &five) == TC_OK && n_read == 9 && five.n == 5);
+    CHECK(ti_choose_samples(ctx, g, &all, &none, 2, &two) == TC_OK && n_read == 9 && two.n == 2);
+    CHECK(ti_choose_samples(ctx, g, &apart, &none, 5, &plain) == TC_OK && n_read == 18);
+    for (size_t k = 0; k < 5; k++)
+        CHECK(first_of(&five, k) == first_of(&plain, k));
+    CHECK(first_of(&two, 1) == first_of(&plain, 1));
+    ti_picked_skip(ctx, &five, 2);
+    CHECK(five.n == 3 && first_of(&five, 0) == first_of(&plain, 2) &&
+          first_of(&two, 0) == first_of(&plain, 0));
+    ti_chosen_end(&five);
+    ti_chosen_end(&two);
+    CHECK(ti_choose_samples(ctx, g, &all, &none, 5, &five) == TC_OK && n_read == 18); /* few bytes */
+    CHECK(ti_choose_samples(ctx, g, &all, &none, 6, &other) == TC_OK && n_read == 27 && other.n == 6);
+    odd.odd = &(tc_outlier){.hash = ti_sample_hash(ti_picked_inputs(&plain, 0), 1)};
+    odd.n_odd = 1;
+    CHECK(ti_choose_samples(ctx, g, &all, &odd, 2, &two) == TC_OK && n_read == 36);
+    CHECK(first_of(&two, 0) == first_of(&plain, 1)); /* without the odd one */
+    ti_shelf_clear(all.shelf);
+    tc_ctx_free(ctx);
+}
+
 static tc_bytes quantized_within(tc_ctx *ctx, const char *preset, int threads, double seconds,
                                  tc_quantize_report *report)
 {
@@ -376,6 +426,7 @@ int main(void)
     test_learned();
     test_descent();
     test_row_scales();
+    test_shelf();
     test_importance();
     test_windows();
     test_some_rows();

@@ -155,7 +155,11 @@ static void test_promises(void)
     ti_check_begin_with(&c, ctx, list, 1);
     CHECK(ti_check_pass(&c, a, &exact) == TC_OK && ti_check_pass(&c, a, &exact) == TC_OK);
     CHECK(ti_check_pass(&c, b, &measured) == TC_OK && ti_check_pass(&c, b, &exact) == TC_OK);
-    CHECK(ti_check_pass(&c, a, &exact) == TC_BUG);
+    int turn = c.turn;
+    CHECK(ti_check_pass(&c, b, &exact) == TC_OK && c.turn == turn); /* it has not run again */
+    const tc_graph *g = ti_main(b);
+    g->val[g->node[0]->out[0]]->data = ti_main(a)->val[ti_main(a)->node[0]->out[0]]->data;
+    CHECK(ti_check_pass(&c, b, &exact) == TC_BUG);
     CHECK(strstr(tc_diagnostics(ctx), "the pass 'quiet' changed 'w'") ||
           strstr(tc_diagnostics(ctx), "changed 'product'"));
     ti_check_end(&c);
