@@ -10,6 +10,7 @@
 #include "../../base/real.h"
 #include "../product/product.h"
 #include "lower_index.h"
+#include "../composite/composite.h"
 #include "../plain/plain.h"
 #include "lower_resize.h"
 
@@ -335,9 +336,11 @@ void ti_lower_plain_upsample(tc_build *lw, const tc_node *node, tc_val *out)
 
 /* One axis of i32 elements: sums of taps times weights of 2^-15, the result again 2^-15 as large
  * except for `more` bits below the step.  Weights of both axes overshoot to 1.375 at most, and
- * 1.375^2 2^30 is below 2^31. */
-static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more)
+ * 1.375^2 2^30 is below 2^31.  fine: weights have 15 bits more, which each product is rounded by. */
+static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_axis *a, int more,
+                            bool fine)
 {
+    int below = fine ? 15 : 0;
     tc_val sum = TC_NONE;
     for (int i = 0; i < a->taps && x; i++) {
         int rank = ti_b_type(lw, x)->rank;
@@ -345,9 +348,9 @@ static tc_val weighted_axis(tc_build *lw, tc_val x, int axis, const tc_resize_ax
         dim[axis] = a->out;
         double *weight = tc_new_n(&lw->ctx->arena, double, (size_t)a->out);
         for (int64_t o = 0; o < a->out; o++)
-            weight[o] = rint(a->weight[o * a->taps + i] * 0x1p15);
+            weight[o] = rint(ldexp(a->weight[o * a->taps + i], 15 + below));
         tc_val by = ti_b_numbers(lw, TC_i32, rank, dim, weight);
-        tc_val one = ti_b_tosa_mul(lw, tap(lw, x, axis, a, i), by);
+        tc_val one = ti_b_tosa_mul_shift(lw, tap(lw, x, axis, a, i), by, below);
         sum = sum ? ti_b_tosa_add(lw, sum, one) : one;
     }
     return ti_put_rescale(lw, sum, ldexp(1, more - 15), 0, 0, TC_i32);
@@ -357,9 +360,10 @@ static tc_val by_sums(tc_build *lw, tc_val x, const resampling *s, const tc_type
                       const tc_type *to)
 {
     int room = from->dtype == TC_i16 ? 0 : 5; /* bits below the step */
+    bool fine = from->dtype == TC_i16 && ti_lower_fine(lw);
     x = ti_put_rescale(lw, x, 1, ti_zero_of(from), 0, TC_i32);
     for (int i = 0; i < s->n; i++)
-        x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room);
+        x = weighted_axis(lw, x, 2 + i, &s->axis[i], i ? 0 : room, fine);
     return ti_put_rescale(lw, x, ti_scale_of(from) / ti_scale_of(to) * ldexp(1, -room), 0,
                           ti_zero_of(to), to->dtype);
 }
