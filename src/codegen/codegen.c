@@ -212,6 +212,7 @@ static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
     for (size_t i = 0; i < TC_COUNT(other_ways); i++) {
         if (!other_ways[i].may(&best->hw))
             continue;
+        tc_mark mark = ti_arena_mark(base->arena);
         tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
         other->ways = best->hw.ways;
@@ -221,6 +222,8 @@ static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
         give_back(base, other);
         if (made && other_ways[i].taken(&out[i], best))
             best = &out[i];
+        else
+            ti_arena_rewind(base->arena, mark);
     }
     return best;
 }
