@@ -608,11 +608,11 @@ void ti_npu_select_conv(tc_sel *s, const tc_node *node)
     fill_gaps(&c);
     if (is_constant)
         try_sum(&c);
-    tc_sel_ways ways = image.root >= 0 ? with_image : ti_sel_ways(s, node);
+    tc_sel_ways alone = ti_sel_ways(s, node);
     if (!emit_strides(&c, c.depthwise ? c.k.o / in->dim[3] : 1))
         ti_hw_refuse(s->hw, node, "its window is larger than one operation's");
     if (!is_constant && c.bias.root < 0)
         ti_sel_add_bias(s, node, &sums, node->in[2]);
     else if (is_constant && !s->hw->refused)
-        ti_sel_conv_forms(&c, &image, &ways);
+        ti_sel_conv_forms(&c, &image, &alone, image.root >= 0 ? &with_image : &alone);
 }

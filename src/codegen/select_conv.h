@@ -43,7 +43,8 @@ bool ti_sel_emit_conv(tc_sel_conv *c);
 /* The image whose channels the convolution wants last, as it was given: [1][h][w][c], columns
  * contiguous; no root: it is none, or others read it. */
 tc_view ti_sel_image(const tc_sel *s, const tc_node *node);
-/* After the plain operations: those that are possible, from where `ways` began.  image: or no root. */
-void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *ways);
+/* After the plain operations: those that are possible, from where `ways` began; `alone` began behind what
+ * puts an image's channels last.  image: or no root. */
+void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *alone, tc_sel_ways *ways);
 
 #endif

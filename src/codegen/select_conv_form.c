@@ -225,17 +225,18 @@ static bool emit_wide(const tc_sel_conv *c)
 
 /* ---- */
 
-void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *ways)
+void ti_sel_conv_forms(const tc_sel_conv *c, const tc_view *image, tc_sel_ways *alone, tc_sel_ways *ways)
 {
-    if (c->s->hw->judges || c->s->hw->n_op == ways->first)
+    if (c->s->hw->judges || c->s->hw->n_op == alone->first)
         return;
     if (may_be_zeros(c)) {
-        ti_sel_plain(ways);
-        ti_sel_form(ways, TC_SEL_ZEROS, emit_zeros(c));
+        ti_sel_plain(alone);
+        ti_sel_form(alone, TC_SEL_ZEROS, emit_zeros(c));
     }
     if (may_be_wide(c)) {
-        ti_sel_plain(ways);
-        ti_sel_form(ways, TC_SEL_WIDE, emit_wide(c));
+        ti_sel_plain(alone);
+        ti_sel_form(alone, TC_SEL_WIDE, emit_wide(c));
+        return;
     }
     if (!is_plain(c))
         return;
