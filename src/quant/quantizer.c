@@ -171,6 +171,7 @@ static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *
         return TC_OK;
     ti_quant_fit_masks(ctx, g, &a->domains);
     ti_lap(&clock, NULL);
+    TC_TRY(ti_quant_input_grids(ctx, a->typed, request, &a->domains));
     TC_TRY(ti_quant_widen(ctx, a->typed, request, &a->domains));
     ti_lap(&clock, request->times ? &request->times->rank : NULL);
     if (!request->config->anchor)
@@ -483,7 +484,9 @@ static tc_status try_groups(tc_ctx *ctx, const tc_quant_request *request, const 
 {
     tc_bytes_cycles price;
     r->made = (attempt){.typed = ti_module_copy(a->real), .masks = a->masks};
+    size_t n_even = 0;
     TC_TRY(ti_groups_form(r->groups, r->made.typed, only));
+    TC_TRY(ti_quant_equalize(ctx, r->made.typed, request, &a->domains, false, &n_even));
     TC_TRY(prepare_silently(ctx, request, &r->made));
     TC_TRY(price_of(request, r->made.typed, &price));
     ti_memory_trim(ctx);
@@ -639,6 +642,7 @@ static tc_status make_unseen(const forecast *f, attempt *made)
     r.rows = rows_of(f->result);
     r.record = NULL;
     r.times = NULL;
+    r.input_grids = NULL;
     *made = f->result->reformed
                 ? (attempt){.typed = ti_module_copy(f->result->real), .masks = f->result->masks}
                 : (attempt){.typed = ti_module_copy(f->asked)};
@@ -747,6 +751,8 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
               own = ti_quant_small_layers(ctx, ti_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
+    request.input_grids = tc_new_n(&ctx->arena, int8_t, ti_main(module)->n_in + 1);
+    memset(request.input_grids, -1, ti_main(module)->n_in);
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
