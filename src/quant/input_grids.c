@@ -50,7 +50,7 @@ static void set_grid(tc_domain *d, tc_grid grid)
 }
 
 static tc_status choose(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                        tc_domains *domains, size_t at, int8_t *chosen)
+                        tc_domains *domains, size_t at, int *chosen)
 {
     tc_domain *d = &domains->domain[at];
     bool *only = tc_new_n(&ctx->arena, bool, domains->n);
@@ -69,7 +69,7 @@ static tc_status choose(tc_ctx *ctx, tc_module *module, const tc_quant_request *
             least = LESS * noise[at];
         if (way != FOUND && noise[at] < least) {
             least = noise[at];
-            *chosen = (int8_t)way;
+            *chosen = way;
         }
     }
     return TC_OK;
@@ -82,13 +82,16 @@ tc_status ti_quant_input_grids(tc_ctx *ctx, tc_module *module, const tc_quant_re
     if (request->config->anchor || request->n_merge || !request->samples.n)
         return TC_OK;
     for (size_t i = 0; i < g->n_in; i++) {
-        int32_t d = domains->of[g->in[i]];
-        int8_t own = -1, *chosen = request->input_grids ? &request->input_grids[i] : &own;
-        if (!may_choose(domains, d))
+        int32_t at = domains->of[g->in[i]];
+        tc_input_grid own = {0}, *chosen = request->input_grids ? &request->input_grids[i] : &own;
+        if (!may_choose(domains, at))
             continue;
-        if (*chosen < 0)
-            TC_TRY(choose(ctx, module, request, domains, (size_t)d, chosen));
-        set_grid(&domains->domain[d], grid_of(&domains->domain[d], *chosen));
+        tc_domain *d = &domains->domain[at];
+        if (chosen->lo != d->lo || chosen->hi != d->hi || chosen->scale != d->scale) {
+            *chosen = (tc_input_grid){d->lo, d->hi, d->scale, FOUND};
+            TC_TRY(choose(ctx, module, request, domains, (size_t)at, &chosen->way));
+        }
+        set_grid(d, grid_of(d, chosen->way));
     }
     return TC_OK;
 }

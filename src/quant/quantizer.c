@@ -751,8 +751,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
               own = ti_quant_small_layers(ctx, ti_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
-    request.input_grids = tc_new_n(&ctx->arena, int8_t, ti_main(module)->n_in + 1);
-    memset(request.input_grids, -1, ti_main(module)->n_in);
+    request.input_grids = tc_new_n(&ctx->arena, tc_input_grid, ti_main(module)->n_in + 1);
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;

@@ -486,7 +486,7 @@ typedef struct tc_quant_request {
     tc_quant_record *record;   /* filled in; or NULL */
     const tc_module *largest;  /* the same program where its sizes are largest, numbered; or NULL */
     const tc_quant_record *as; /* nothing is observed: everything as it was there; or NULL */
-    int8_t *input_grids; /* by input: what ti_quant_input_grids() chose, -1 before; NULL: not kept */
+    struct tc_input_grid *input_grids; /* by input: what ti_quant_input_grids() chose; NULL: not kept */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
@@ -505,7 +505,11 @@ TC_MUST_USE tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, const tc_domains *domains,
                                      const bool *only, double *noise);
 /* input_grids.c: inputs of 8 bits whose ends are cut off get another grid where the outputs have less
- * noise with it. */
+ * noise with it.  What was chosen is chosen again for the same range. */
+typedef struct tc_input_grid {
+    double lo, hi, scale; /* as observed; 0: nothing was chosen */
+    int way;
+} tc_input_grid;
 TC_MUST_USE tc_status ti_quant_input_grids(tc_ctx *ctx, tc_module *module,
                                            const tc_quant_request *request, tc_domains *domains);
 /* 16 bits for a domain and those derived from it. */
