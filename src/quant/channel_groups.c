@@ -379,25 +379,31 @@ static tc_val layer_of(tc_build *b, const tc_rewrite *rw, const grouping *p, con
     return in[0] ? ti_b_op(b, layer->op, attr, in, 3) : in[0];
 }
 
-/* The curve times a number, of x: one function, so that nothing is rounded between. */
-static tc_val curve_of(tc_build *b, const tc_graph *g, const tc_node *curve, tc_val x, double by)
+/* The curve times a number, as a formula; NULL: it is none. */
+static const char *formula_of(tc_arena *a, const tc_graph *g, const tc_node *curve, double by)
 {
-    tc_arena *a = &b->ctx->arena;
-    bool written = curve->op == TC_OP_function;
     const char *text = NULL;
-    if (written)
+    if (curve->op == TC_OP_function)
         text = ((const tc_attr_function *)curve->attr)->formula;
     else if (ti_formula_takes(g, curve))
         text = ti_formula_write(a, g, curve->in[0], &curve, 1);
-    if (!x || !text) {
-        x = x ? ti_b_op(b, curve->op, curve->attr, &x, 1) : x;
-        return x ? ti_b_mul_n(b, x, by) : x;
-    }
-    const char *last = strrchr(text, ';');
+    const char *last = text ? strrchr(text, ';') : NULL;
     int head = last ? (int)(last + 1 - text) : 0;
-    text = ti_text_format(a, "%.*s%s(%s) * %.9g", head, text, head ? " " : "", text + head,
-                          (double)(float)by);
-    return ti_b_1(b, function, ti_b_attr(b, function, text), x);
+    return text ? ti_text_format(a, "%.*s%s(%s) * %.9g", head, text, head ? " " : "", text + head,
+                                 (double)(float)by)
+                : NULL;
+}
+
+/* The same of x: one function, so that nothing is rounded between. */
+static tc_val curve_of(tc_build *b, const tc_graph *g, const tc_node *curve, tc_val x, double by)
+{
+    const char *text = by == 1 ? NULL : formula_of(&b->ctx->arena, g, curve, by);
+    if (!x)
+        return x;
+    if (text)
+        return ti_b_1(b, function, ti_b_attr(b, function, text), x);
+    x = ti_b_op(b, curve->op, curve->attr, &x, 1);
+    return x ? ti_b_mul_n(b, x, by) : x;
 }
 
 /* Instead of the curve: layers, curves and factors by group, put together. */
