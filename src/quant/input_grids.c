@@ -11,7 +11,6 @@
 
 enum { FOUND, WHOLE, EVEN, WAYS };
 static const double CUT = 0.99, /* of the range: less than that is cut off */
-    LESS = 0.8,                 /* of the noise, for another grid */
     LIKE = 0.05;                /* of the range: its ends are alike */
 
 /* 8 bits by search, with codes that no other domain derives its own from. */
@@ -49,26 +48,36 @@ static void set_grid(tc_domain *d, tc_grid grid)
     d->zero = grid.zero;
 }
 
+bool ti_quant_input_cut(const tc_graph *g, const tc_domains *domains)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->n_in; i++) {
+        int32_t d = domains->of[g->in[i]];
+        any = any || (may_choose(domains, d) && is_cut(&domains->domain[d]));
+    }
+    return any;
+}
+
+/* The way with the least noise, if it is so much less. */
 static tc_status choose(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                        tc_domains *domains, size_t at, int *chosen)
+                        tc_domains *domains, size_t at, double least, int *chosen)
 {
     tc_domain *d = &domains->domain[at];
-    bool *only = tc_new_n(&ctx->arena, bool, domains->n);
-    double *noise = tc_new_n(&ctx->arena, double, domains->n), least = 0;
     tc_grid found = grid_of(d, FOUND);
+    bool *only = tc_new_n(&ctx->arena, bool, domains->n);
+    double *noise = tc_new_n(&ctx->arena, double, domains->n), limit = 0;
     only[at] = true;
     *chosen = FOUND;
-    for (int way = FOUND; way < WAYS && is_cut(d); way++) {
+    for (int way = FOUND; way < WAYS; way++) {
         if (way == EVEN && fabs(d->hi + d->lo) > LIKE * (d->hi - d->lo))
             continue;
-        tc_domain was = *d;
-        set_grid(d, grid_of(&was, way));
+        set_grid(d, grid_of(d, way));
         TC_TRY(ti_quant_noise(ctx, module, request, domains, only, noise));
         set_grid(d, found);
         if (way == FOUND)
-            least = LESS * noise[at];
-        if (way != FOUND && noise[at] < least) {
-            least = noise[at];
+            limit = noise[at] - least;
+        if (way != FOUND && noise[at] < limit) {
+            limit = noise[at];
             *chosen = way;
         }
     }
@@ -76,22 +85,28 @@ static tc_status choose(tc_ctx *ctx, tc_module *module, const tc_quant_request *
 }
 
 tc_status ti_quant_input_grids(tc_ctx *ctx, tc_module *module, const tc_quant_request *request,
-                               tc_domains *domains)
+                               tc_domains *domains, double least, bool *found)
 {
     const tc_graph *g = ti_main(module);
-    if (request->config->anchor || request->n_merge || !request->samples.n)
-        return TC_OK;
+    *found = false;
     for (size_t i = 0; i < g->n_in; i++) {
         int32_t at = domains->of[g->in[i]];
-        tc_input_grid own = {0}, *chosen = request->input_grids ? &request->input_grids[i] : &own;
-        if (!may_choose(domains, at))
+        int way;
+        if (!may_choose(domains, at) || !is_cut(&domains->domain[at]))
             continue;
-        tc_domain *d = &domains->domain[at];
-        if (chosen->lo != d->lo || chosen->hi != d->hi || chosen->scale != d->scale) {
-            *chosen = (tc_input_grid){d->lo, d->hi, d->scale, FOUND};
-            TC_TRY(choose(ctx, module, request, domains, (size_t)at, &chosen->way));
-        }
-        set_grid(d, grid_of(d, chosen->way));
+        TC_TRY(choose(ctx, module, request, domains, (size_t)at, least, &way));
+        set_grid(&domains->domain[at], grid_of(&domains->domain[at], way));
+        request->input_grids[i] = (int8_t)way;
+        *found = *found || way != FOUND;
     }
     return TC_OK;
+}
+
+void ti_quant_set_inputs(const tc_graph *g, const tc_quant_request *request, tc_domains *domains)
+{
+    for (size_t i = 0; i < g->n_in && request->input_grids; i++) {
+        int32_t at = domains->of[g->in[i]];
+        if (request->input_grids[i] != FOUND && may_choose(domains, at))
+            set_grid(&domains->domain[at], grid_of(&domains->domain[at], request->input_grids[i]));
+    }
 }

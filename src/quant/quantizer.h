@@ -486,7 +486,7 @@ typedef struct tc_quant_request {
     tc_quant_record *record;   /* filled in; or NULL */
     const tc_module *largest;  /* the same program where its sizes are largest, numbered; or NULL */
     const tc_quant_record *as; /* nothing is observed: everything as it was there; or NULL */
-    struct tc_input_grid *input_grids; /* by input: what ti_quant_input_grids() chose; NULL: not kept */
+    int8_t *input_grids; /* by input: what ti_quant_input_grids() chose; NULL: as found */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
@@ -504,14 +504,15 @@ TC_MUST_USE tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module,
 TC_MUST_USE tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, const tc_domains *domains,
                                      const bool *only, double *noise);
-/* input_grids.c: inputs of 8 bits whose ends are cut off get another grid where the outputs have less
- * noise with it.  What was chosen is chosen again for the same range. */
-typedef struct tc_input_grid {
-    double lo, hi, scale; /* as observed; 0: nothing was chosen */
-    int way;
-} tc_input_grid;
+/* input_grids.c: another grid for inputs of 8 bits whose ends are cut off, where that removes `least` of
+ * the outputs' noise (error over squares); *found: there is one.  The domains have it, and others that
+ * are made later get it by ti_quant_set_inputs(). */
 TC_MUST_USE tc_status ti_quant_input_grids(tc_ctx *ctx, tc_module *module,
-                                           const tc_quant_request *request, tc_domains *domains);
+                                           const tc_quant_request *request, tc_domains *domains,
+                                           double least, bool *found);
+void ti_quant_set_inputs(const tc_graph *g, const tc_quant_request *request, tc_domains *domains);
+/* Whether there is an input whose ends are cut off. */
+bool ti_quant_input_cut(const tc_graph *g, const tc_domains *domains);
 /* 16 bits for a domain and those derived from it. */
 void ti_domain_widen(tc_domains *domains, size_t d);
 
