@@ -524,10 +524,10 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     return all || kept ? take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH) : TC_OK;
 }
 
-/* With other grids for inputs, where the outputs gain as much as can be told from luck. */
+/* With whole ranges of inputs, where the outputs gain a tenth of a dB. */
 static tc_status prepare_inputs(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
-    static const double LESS = 0.056; /* 1 - 10^(-WORTH / 20) */
+    static const double LESS = 0.0228; /* 1 - 10^(-0.1 / 10) */
     double noise;
     bool found;
     if (!ti_quant_input_cut(ti_main(a->real), &a->domains))
@@ -769,7 +769,7 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
               own = ti_quant_small_layers(ctx, ti_main(module), &head);
     tc_quant_request request = *asked;
     request.config = &own;
-    request.input_grids = tc_new_n(&ctx->arena, int8_t, ti_main(module)->n_in + 1);
+    request.whole_inputs = tc_new_n(&ctx->arena, bool, ti_main(module)->n_in + 1);
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;

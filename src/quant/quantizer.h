@@ -486,7 +486,7 @@ typedef struct tc_quant_request {
     tc_quant_record *record;   /* filled in; or NULL */
     const tc_module *largest;  /* the same program where its sizes are largest, numbered; or NULL */
     const tc_quant_record *as; /* nothing is observed: everything as it was there; or NULL */
-    int8_t *input_grids; /* by input: what ti_quant_input_grids() chose; NULL: as found */
+    bool *whole_inputs; /* by input: by ti_quant_input_grids(); NULL: none */
 } tc_quant_request;
 
 /* observe.c: runs the samples and fills scale and zero of every domain. */
@@ -504,9 +504,9 @@ TC_MUST_USE tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module,
 TC_MUST_USE tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, const tc_domains *domains,
                                      const bool *only, double *noise);
-/* input_grids.c: another grid for inputs of 8 bits whose ends are cut off, where that removes `least` of
- * the outputs' noise (error over squares); *found: there is one.  The domains have it, and others that
- * are made later get it by ti_quant_set_inputs(). */
+/* input_grids.c: the whole range for inputs of 8 bits whose ends are cut off, where that removes more than
+ * `least` of the outputs' noise (error over squares); *found: there is one.  The domains have it, and
+ * others that are made later get it by ti_quant_set_inputs(). */
 TC_MUST_USE tc_status ti_quant_input_grids(tc_ctx *ctx, tc_module *module,
                                            const tc_quant_request *request, tc_domains *domains,
                                            double least, bool *found);
