@@ -471,7 +471,7 @@ static tc_status noise_of(tc_ctx *ctx, const tc_quant_request *request, attempt 
     return TC_OK;
 }
 
-/* The program with channels of some layers in groups. */
+/* The program with channels of some layers in groups, and others scaled where that costs nothing. */
 typedef struct regrouping {
     tc_groups *groups;
     tc_bytes_cycles as_is; /* the price without */

@@ -499,7 +499,7 @@ TC_MUST_USE tc_status ti_quant_observe(tc_ctx *ctx, tc_module *module,
 TC_MUST_USE tc_status ti_quant_widen(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, tc_domains *domains);
 /* The noise that domains make, each alone on its grid: squared error over squares of the outputs,
- * a mean over a few samples.  Only these, by domain, as far as work allows; noise: by domain, 0 for
+ * a mean over a few samples, of one where the work is long.  Only these, by domain; noise: by domain, 0 for
  * all others. */
 TC_MUST_USE tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module,
                                      const tc_quant_request *request, const tc_domains *domains,
