@@ -237,7 +237,7 @@ static bool is_suspect(const bool *louder, const tc_domain *d)
 /* If there are more domains than time, suspects first. */
 static void keep_within_work(ranking *r)
 {
-    double each = ti_quant_work(r->g) / 2 * FEW_SAMPLES;
+    double each = ti_quant_work(r->g) / 2 * (double)r->samples.n;
     size_t room = (size_t)fmax(8, fmin(1e6, WORK / fmax(each, 1))), n = 0;
     for (size_t d = 0; d < r->domains->n; d++)
         n += r->eligible[d];
@@ -355,7 +355,12 @@ tc_status ti_quant_noise(tc_ctx *ctx, tc_module *module, const tc_quant_request 
 {
     ranking *r = tc_new(&ctx->arena, ranking);
     *r = (ranking){.ctx = ctx, .g = ti_main(module), .domains = domains, .only = only};
-    TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains, FEW_SAMPLES, &r->samples));
+    size_t n = 0;
+    for (size_t d = 0; d < domains->n; d++)
+        n += only[d];
+    bool long_work = ti_quant_work(r->g) / 2 * FEW_SAMPLES * (double)n > WORK;
+    TC_TRY(ti_choose_samples(ctx, r->g, &request->samples, domains, long_work ? 1 : FEW_SAMPLES,
+                             &r->samples));
     if (!r->samples.n)
         return TC_OK;
     TC_TRY(measure(r));

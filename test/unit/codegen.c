@@ -38,6 +38,41 @@ static void cascades(void)
     free(t);
 }
 
+/* Channels 16 k ... of x. */
+static int part_of(text *t, int x, int k)
+{
+    SAY(t, "  %%%d = const [0, 0, 0, %d] : shape[4]\n  %%%d = const [1, 40, 40, 16] : shape[4]\n",
+        t->value + 1, 16 * k, t->value + 2);
+    SAY(t, "  %%%d = tosa.slice %%%d, %%%d, %%%d : i8[1,40,40,16]\n", t->value + 3, x, t->value + 1,
+        t->value + 2);
+    return t->value += 3;
+}
+
+static int both(text *t, int x, int y)
+{
+    SAY(t, "  %%%d = tosa.concat %%%d, %%%d axis=3 : i8[1,40,40,32]\n", t->value + 1, x, y);
+    return ++t->value;
+}
+
+/* Values that two operations make half of the channels of, each: read whole, and by halves. */
+static void cascades_of_parts(void)
+{
+    text *t = begin("%0: i8[1,40,40,8]", 1);
+    int a = conv(t, 0, SIZE, THIN, 16), b = conv(t, 0, SIZE, THIN, 16), x = both(t, a, b);
+    a = conv(t, part_of(t, x, 0), SIZE, 16, 16);
+    b = conv(t, part_of(t, x, 1), SIZE, 16, 16);
+    conv(t, both(t, a, b), SIZE, WIDE, THIN);
+    end(t);
+    for (size_t i = 0; i < TC_COUNT(machines); i++) {
+        tc_ctx *ctx = tc_ctx_new();
+        made m = make(ctx, t, machines[i], "Sram_Only", (tc_codegen_options){.size = true});
+        CHECK_ROW(machines[i], m.equal);
+        CHECK_ROW(machines[i], m.r.program.scratch < BETWEEN);
+        tc_ctx_free(ctx);
+    }
+    free(t);
+}
+
 /* No more SRAM than there is, at any price; what cannot be is the smallest. */
 static void scarce_memory(void)
 {
@@ -857,6 +892,7 @@ int main(void)
     moved_left();
     halves();
     cascades();
+    cascades_of_parts();
     scarce_memory();
     scarce_memory_apart();
     staged_weights();

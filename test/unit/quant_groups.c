@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* quant_groups.c -- channels of unlike ranges are made in groups: the program gives what it gave,
- * each group has a range of its own before the curve and all have one behind it; a curve that two
- * read is left alone. */
+ * each group has a range of its own before the curve and all have one behind it; a depthwise layer is
+ * cut into the groups of the layer before it; a curve that two read is left alone. */
 #include <math.h>
 
 #include "quant/channel_groups.h"
@@ -92,14 +92,16 @@ static void test_grouped(void)
     double y[3 * SIDE * SIDE], z[3 * SIDE * SIDE], a[24], b[24];
     CHECK(group(ctx, m, "int8", 0) == 2);
     run(ctx, was, TC_OP_silu, y, a);
-    CHECK(run(ctx, m, TC_OP_silu, z, a) == 2 * 4 + 1 && run(ctx, m, TC_OP_mul, z, b) == 2 * 3);
+    CHECK(run(ctx, m, TC_OP_conv, z, a) == 3 * 4 + 1); /* the depthwise one, too */
     for (int i = 0; i < 3 * SIDE * SIDE; i++)
         CHECK(fabs(y[i] - z[i]) < 1e-5 * (1 + fabs(y[i])));
-    for (int k = 0; k < 2; k++) { /* the group with the largest range needs no factor */
-        CHECK(a[4 * k + 3] > 8 * a[4 * k]);
+    CHECK(a[3] > 8 * a[0] && a[7] > 8 * a[4]);
+    CHECK(run(ctx, m, TC_OP_mul, z, b) == 0); /* the factor is in the curve */
+    CHECK(run(ctx, m, TC_OP_silu, z, a) == 3); /* the group with the largest range has none */
+    CHECK(run(ctx, m, TC_OP_function, z, b) == 3 * 3);
+    for (int k = 0; k < 3; k++)
         for (int g = 0; g < 3; g++)
-            CHECK(b[3 * k + g] < 3 * a[4 * k + 3] && a[4 * k + 3] < 3 * b[3 * k + g]);
-    }
+            CHECK(b[3 * k + g] < 3 * a[k] && a[k] < 3 * b[3 * k + g]);
     tc_ctx_free(ctx);
 }
 
