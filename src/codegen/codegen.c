@@ -231,8 +231,8 @@ static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
 /* The best of all attempts; it may be refused. */
 static attempt *best_attempt(tc_hw *hw)
 {
-    attempt *made = tc_new_n(hw->arena, attempt, TC_COUNT(turns) + 1 + TC_COUNT(other_ways)), *best = made;
-    size_t n = 0;
+    size_t n = 0, most = TC_COUNT(turns) + 1 + TC_COUNT(other_ways);
+    attempt *made = tc_new_n(hw->arena, attempt, most), *best = made;
     for (size_t i = 0; i < TC_COUNT(turns) && (turns[i] >= 0 || hw->options->system->cache); i++) {
         tc_mark mark = ti_arena_mark(hw->arena);
         bool tried = try_turns(hw, turns[i], false, &made[n]);
