@@ -324,7 +324,8 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
     if (which >= GROWN)
         return may_slice(s, op) ? grown_way(op, which, room) : (way){false, c, 0, c};
     int64_t all = ti_hw_weight_bytes(op, c);
-    int32_t block = op->op.block.depth, unit = s->hw->ways.by_block && block < c ? ti_round_up_i32(block, BRICK) : BRICK;
+    int32_t block = op->op.block.depth;
+    int32_t unit = s->hw->ways.by_block && block < c ? ti_round_up_i32(block, BRICK) : BRICK;
     if (n == 1 || (n == 0 && all <= room))
         return (way){n == 1 && all <= room, c, 0, c};
     int32_t step = n           ? ti_round_up_i32((c + n - 1) / n, unit)
@@ -423,7 +424,8 @@ static void extend(search *s, size_t i)
     }
     if (op->joins || !op->weight || s->hw->ways.ahead_only)
         return;
-    for (int q = before ? LATE : GROWN; q < (s->hw->ways.even ? GROWN : WAYS); q++) /* whatever was before */
+    int end = s->hw->ways.even ? GROWN : WAYS;
+    for (int q = before ? LATE : GROWN; q < end; q++) /* whatever was before */
         try_way(s, i, before ? least_of(before) : HERE, q, s->most - s->live[i]);
 }
 

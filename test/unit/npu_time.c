@@ -367,15 +367,21 @@ static void sharing(tc_arena *arena)
 
 /* ---- one job without a stream ---- */
 
+static tc_npu_job with_weights(void)
+{
+    tc_npu_job j = job(TC_WORK_CONV, 8, 8, 128, 128, 1);
+    j.unit = (tc_npu_block){1, 4, 8};
+    j.weight_memory = 0;
+    j.weight_bytes = j.first_bytes = 16384;
+    return j;
+}
+
 static void candidates(void)
 {
     const tc_npu_machine *m = ti_npu_machine_find("ethos-u85-256");
     tc_npu_system s = system_of("ethos-u85-256", "FVP_U85_Low", "Shared_Sram");
-    tc_npu_job j = job(TC_WORK_CONV, 8, 8, 128, 128, 1);
+    tc_npu_job j = with_weights();
     tc_npu_cost cost;
-    j.unit = (tc_npu_block){1, 4, 8};
-    j.weight_memory = 0;
-    j.weight_bytes = j.first_bytes = 16384;
     double own = 16 * 16 * 16 + 32, rate = 0.8 * 104 * 16 / 280, slack = 0;
     ti_npu_cost_job(m, &s, &j, &slack, &cost);
     CHECK(near(cost.cycles, own) && near(slack, own));
@@ -412,11 +418,8 @@ static void grown_candidates(void)
 {
     const tc_npu_machine *m = ti_npu_machine_find("ethos-u85-256");
     tc_npu_system s = system_of("ethos-u85-256", "FVP_U85_Low", "Shared_Sram");
-    tc_npu_job j = job(TC_WORK_CONV, 8, 8, 128, 128, 1);
+    tc_npu_job j = with_weights();
     tc_npu_cost cost;
-    j.unit = (tc_npu_block){1, 4, 8};
-    j.weight_memory = 0;
-    j.weight_bytes = 16384;
     j.copied_from = 1;
     j.slices = 4;
     j.slice_depth = j.slice_more = 16;
