@@ -182,7 +182,7 @@ def equal(command, work, name, machine):
         results.append(open(f"{folder}/output_0.npy", "rb").read())
     expect(results[0] == results[1] == results[2], "marks change the result")
     n = [len(marks(w)) for w in streams(compiled(command, work, name, machine, "irq"))]
-    expect(sum(n) >= 3 and not any(marks(w) for w in streams(compiled(command, work, name, machine, "wait"))), "marks", n)
+    expect(sum(n) >= 2 and not any(marks(w) for w in streams(compiled(command, work, name, machine, "wait"))), "marks", n)
     return f"{sum(n)} marks"
 
 
@@ -212,7 +212,7 @@ def moved(command, work, machine):
     put = write_log(log, path, plain, 3, last_first=True)
     got = [p["cycles"] for p in profile_of(command, path, "--pmu", log)["counted"]["parts"]]
     flat = [c for stream in put[::-1] for c in stream]
-    expect(len(put) == 2 and len(flat) == len(got) and all(abs(a - b) <= 1.5 for a, b in zip(flat, got)), flat[:5], got[:5])
+    expect(len(put) == 2 and len(flat) == len(got) and all(abs(a - b) <= 1.5 for a, b in zip(flat, got)), len(put), [(a, b) for a, b in zip(flat, got) if abs(a - b) > 1.5], len(flat), len(got))
     return f"{len(got)} parts of {len(put)} streams"
 
 

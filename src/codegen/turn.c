@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* turn.c -- U85: a copy that exchanges columns and channels of what convolutions computed, and nothing
- * else reads: they write it so themselves. */
+ * else reads: they write it so themselves.  Of depthwise ones no known stream does. */
 #include "hw.h"
 
 enum { HCW = 2 /* rows, channels, columns */, MOST = 64 };
@@ -19,9 +19,8 @@ static int64_t row_of(const tc_hw_op *conv, const tc_hw_op *copy)
 {
     const tc_view *to = &conv->ofm, *from = &copy->ifm;
     const tc_npu_op *o = &conv->op;
-    bool kind = o->kind == TC_NPU_KIND_CONV || o->kind == TC_NPU_KIND_DEPTHWISE;
     int64_t step = from->dim[0] > 1 ? from->stride[0] : 1, at = to->at - from->at;
-    if (!kind || o->transpose || o->reverse || o->acc_input || !o->acc_output || conv->made >= 0 ||
+    if (o->kind != TC_NPU_KIND_CONV || o->transpose || o->reverse || o->acc_input || !o->acc_output || conv->made >= 0 ||
         o->ofm.bytes != copy->op.ifm.bytes || o->ofm.is_signed != copy->op.ifm.is_signed ||
         at < 0 || at % step || at / step + to->dim[0] > from->dim[0] ||
         (to->dim[0] > 1 && to->stride[0] != step))

@@ -7,7 +7,8 @@
 static const int64_t most_memory = INT64_C(1) << 32; /* bytes, all regions together */
 enum { FILL = 0xa5 }; /* bytes never written */
 /* Of a run: an hour; and what a branch counts for, so that one that leads back ends in seconds. */
-static const int64_t MOST_WORK = INT64_C(1) << 42, JUMP = 1 << 16;
+static const int64_t MOST_WORK = INT64_C(1) << 42;
+static const double JUMP = 65536;
 
 static int64_t size_of(const tc_npu_program *p, int region)
 {

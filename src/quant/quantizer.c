@@ -171,7 +171,6 @@ static tc_status prepare(tc_ctx *ctx, const tc_quant_request *request, attempt *
         return TC_OK;
     ti_quant_fit_masks(ctx, g, &a->domains);
     ti_lap(&clock, NULL);
-    ti_quant_set_inputs(g, request, &a->domains);
     TC_TRY(ti_quant_widen(ctx, a->typed, request, &a->domains));
     ti_lap(&clock, request->times ? &request->times->rank : NULL);
     if (!request->config->anchor)
@@ -548,25 +547,6 @@ static tc_status prepare_grouped(tc_ctx *ctx, const tc_quant_request *request, a
     return take_closer(ctx, request, a, &grouped, GROUPED, gain, WORTH);
 }
 
-/* With whole ranges of inputs, where the outputs gain 0.2 dB: less cannot be told from luck. */
-static tc_status prepare_inputs(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
-{
-    static const double LESS = 0.045; /* 1 - 10^(-0.2 / 10) */
-    double noise;
-    bool found;
-    if (!ti_quant_input_cut(ti_main(a->real), &a->domains))
-        return TC_OK;
-    TC_TRY(noise_of(ctx, request, a, &noise));
-    TC_TRY(ti_quant_input_grids(ctx, a->real, request, &a->domains, LESS * noise, &found));
-    if (!found)
-        return TC_OK;
-    tc_module *typed = ti_module_copy(a->real);
-    TC_TRY(ti_quant_apply(ctx, typed, request->config, &a->domains));
-    ti_quant_take_over(a->typed, typed);
-    a->score = (tc_score){0};
-    return TC_OK;
-}
-
 static tc_status improve(tc_ctx *ctx, const tc_quant_request *request, attempt *a)
 {
     TC_TRY(open_yard(ctx, request, a));
@@ -812,7 +792,6 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
     tc_quant_request request = *asked;
     request.config = &own;
     request.samples.shelf = ti_shelf_new(ctx);
-    request.whole_inputs = tc_new_n(&ctx->arena, bool, ti_main(module)->n_in + 1);
     attempt a = {.typed = module};
     tc_module *plain = ti_module_copy(module);
     bool spectra;
@@ -846,8 +825,6 @@ tc_status ti_quantize(tc_ctx *ctx, tc_module *module, const tc_quant_request *as
         TC_TRY(prepare_turned(ctx, &request, &a));
     if (may_reform(module, &request) && may_group(&request))
         TC_TRY(prepare_grouped(ctx, &request, &a));
-    if (may_reform(module, &request))
-        TC_TRY(prepare_inputs(ctx, &request, &a));
     if (request.record && !request.observe_only)
         TC_TRY(record(before, &a, request.config, request.record));
     if (request.observe_only || !own.correct_bias)
