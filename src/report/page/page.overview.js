@@ -21,7 +21,8 @@ function fits() {
 function time() {
   const s = V && V.milliseconds ? V.milliseconds / 1000 : S.seconds;
   if (!s) return question("How long does it take?", "merged", S.cycles ? count(S.cycles) : "–", S.cycles ? "cycles" : "",
-    S.cycles ? "A clock is not known for this target." : "There is no model of this target's time.");
+    S.cycles ? "A clock is not known for this target." : "There is no model of this target's time.",
+    S.cycles && S.on_cpu ? `Not counted: ${S.on_cpu} operator${S.on_cpu === 1 ? "" : "s"} in float or left to the caller.` : "");
   const rate = V && V.inferences_per_second || 1 / s, idle = peak && S.macs && S.cycles ? `${percent(S.macs / S.cycles / peak)} of the multipliers in use.` : "";
   return question("How long does it take?", "merged", ...seconds(s), `${rate < 1000 ? digits(rate, 1) : whole(rate)} inferences a second.`,
     S.cycles ? `${count(S.cycles)} cycles${S.cycles_high ? ` (${count(S.cycles_low)} to ${count(S.cycles_high)})` : ""}${V ? V.npu_clock_hz ? ` at ${count(V.npu_clock_hz)}Hz` : "" : S.clock_hz ? ` at ${count(S.clock_hz)}Hz` : ""}, estimated. ${idle}` : idle,
