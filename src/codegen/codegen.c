@@ -85,7 +85,7 @@ static bool make(tc_hw *base, int32_t rows, bool ordered, tc_arena *room, tc_hw 
                                   ti_hw_slices,  ti_hw_maps,   ti_hw_blocks,
                                   ti_hw_pack,    ti_hw_stage,  ti_hw_emit};
     *hw = copy_of(base, room);
-    if (hw->ways.unpadded)
+    if (hw->ways & TC_WAY_UNPADDED)
         ti_hw_formats(hw);
     hw->rows = rows;
     hw->ordered = ordered;
@@ -230,18 +230,18 @@ static bool is_like_others(const attempt *a, const attempt *b)
 
 /* One after the other, each added to those that were taken. */
 static const struct other_way {
-    size_t at;                      /* of tc_hw_ways */
+    unsigned way;
     bool (*may)(const tc_hw *best); /* it would make a difference */
     bool (*taken)(const attempt *a, const attempt *best);
 } other_ways[] = {
-    {offsetof(tc_hw_ways, many_copies), has_room_apart, is_no_worse},
-    {offsetof(tc_hw_ways, few_copies), has_room_apart, is_no_worse},
-    {offsetof(tc_hw_ways, whole), has_cut, is_no_worse},
-    {offsetof(tc_hw_ways, by_block), has_cut, is_no_worse},
-    {offsetof(tc_hw_ways, even), has_grown, is_no_worse},
-    {offsetof(tc_hw_ways, ahead_only), has_late, is_no_worse},
-    {offsetof(tc_hw_ways, again), is_for_speed, gains_more},
-    {offsetof(tc_hw_ways, unpadded), has_padded, is_like_others},
+    {TC_WAY_MANY_COPIES, has_room_apart, is_no_worse},
+    {TC_WAY_FEW_COPIES, has_room_apart, is_no_worse},
+    {TC_WAY_WHOLE, has_cut, is_no_worse},
+    {TC_WAY_BY_BLOCK, has_cut, is_no_worse},
+    {TC_WAY_EVEN, has_grown, is_no_worse},
+    {TC_WAY_AHEAD_ONLY, has_late, is_no_worse},
+    {TC_WAY_AGAIN, is_for_speed, gains_more},
+    {TC_WAY_UNPADDED, has_padded, is_like_others},
 };
 
 static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
@@ -251,8 +251,7 @@ static attempt *try_other_ways(tc_hw *base, attempt *best, attempt *out)
             continue;
         tc_hw *other = tc_new(base->arena, tc_hw);
         *other = *base;
-        other->ways = best->hw.ways;
-        *(bool *)((char *)&other->ways + other_ways[i].at) = true;
+        other->ways = best->hw.ways | other_ways[i].way;
         bool made =
             try_turns(other, best->hw.rows, best->hw.ordered, &out[i]) && !out[i].hw.refused;
         give_back(base, other);

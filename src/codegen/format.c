@@ -109,7 +109,7 @@ void ti_hw_formats(tc_hw *hw)
     for (size_t i = 0; i < hw->n_root; i++) {
         tc_root *r = &hw->root[i];
         bool may = r->kind == TC_ROOT_VALUE && r->h > 0 && r->c >= TC_HW_FEWEST &&
-                   (!hw->ways.unpadded || r->bricks || r->c % BRICK == 0);
+                   (!(hw->ways & TC_WAY_UNPADDED) || r->bricks || r->c % BRICK == 0);
         r->format = may ? TC_NHCWB16 : TC_NHWC;
     }
     for (size_t i = 0; i < hw->n_op; i++)

@@ -105,17 +105,17 @@ typedef struct tc_hw_list {
     int64_t constants, scratch, fast; /* bytes of regions 0, 1 and 2 */
 } tc_hw_list;
 
-/* In what an attempt differs from the first one. */
-typedef struct tc_hw_ways {
-    bool few_copies;  /* weights are copied to bytes that values leave idle, and no others */
-    bool many_copies; /* weights take all bytes of a memory of their own that make them quicker */
-    bool whole;       /* those that are copied are not sliced; */
-    bool by_block;    /* or their slices are whole blocks; */
-    bool even;        /* or do not grow */
-    bool ahead_only;  /* no weights are copied late */
-    bool again;       /* blocks may read more again, where that is quicker */
-    bool unpadded;    /* values are stored in bricks only where these are full */
-} tc_hw_ways;
+/* In what an attempt may differ from the first one: bits of tc_hw's ways. */
+enum {
+    TC_WAY_FEW_COPIES = 1,   /* weights are copied to bytes that values leave idle, and no others */
+    TC_WAY_MANY_COPIES = 2,  /* they take all bytes of a memory of their own that make them quicker */
+    TC_WAY_WHOLE = 4,        /* those that are copied are not sliced; */
+    TC_WAY_BY_BLOCK = 8,     /* or their slices are whole blocks; */
+    TC_WAY_EVEN = 16,        /* or do not grow */
+    TC_WAY_AHEAD_ONLY = 32,  /* no weights are copied late */
+    TC_WAY_AGAIN = 64,       /* blocks may read more again, where that is quicker */
+    TC_WAY_UNPADDED = 128    /* values are stored in bricks only where these are full */
+};
 
 /* What is packed and the blocks that were found stay for all attempts at a program, in the context's
  * arena; the rest is in ctx->scratch, and goes with the attempt. */
@@ -125,7 +125,7 @@ typedef struct tc_hw {
     tc_arena *kept;  /* of what stays for all attempts: &ctx->arena */
     bool judges;     /* whether the region is taken is all that is asked: forms are not compared */
     bool ordered;    /* in another order than the region's */
-    tc_hw_ways ways;
+    unsigned ways;
     bool counts;     /* for a price: weights are counted, and every root has bytes of its own */
     const tc_codegen_options *options;
     const tc_npu_machine *machine;

@@ -233,7 +233,7 @@ static void best_blocks(tc_hw *hw, tc_npu_op *op, size_t n, size_t i, const doub
                                   (tc_npu_order){p->depth, p->unit, p->part_kernel}))
             return;
     }
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->ways.again);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, op, n, bytes, hw->ways & TC_WAY_AGAIN);
 }
 
 /* Other rows of an operation that has its block, its order of weights kept. */

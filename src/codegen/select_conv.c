@@ -396,11 +396,10 @@ static void try_sum(tc_sel_conv *c)
         alike = c->k.v[i] == 1;
     for (int64_t i = 0; i < c->k.o && alike; i++)
         alike = !op->bias[i] && op->factor[i] == op->factor[0] && op->shift[i] == op->shift[0];
-    c->wide = ti_sel_is_wide(c);
-    if (!alike || (c->k.tap[2] > MOST_TAPS && !c->wide)) {
-        c->wide = false;
+    bool wide = ti_sel_is_wide(c);
+    if (!alike || (c->k.tap[2] > MOST_TAPS && !wide))
         return;
-    }
+    c->wide = wide;
     op->op.kind = TC_NPU_KIND_POOL;
     op->op.mode = TC_POOL_SUM;
     op->op.param = TC_POOL_SUM;

@@ -173,7 +173,7 @@ void ti_hw_job(tc_hw *hw, const tc_hw_op *op, bool staged, tc_npu_job *out)
     double bytes = (double)o.weights.bytes[0];
     if (!hw->memo)
         hw->memo = ti_npu_block_memo_new(hw->kept);
-    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, &o, 1, &bytes, hw->ways.again);
+    ti_npu_best_blocks(hw->memo, hw->machine, hw->options->system, &o, 1, &bytes, hw->ways & TC_WAY_AGAIN);
     ti_npu_job_of(hw->machine, hw->options->system, &o, 1, out);
     out->ahead = !staged; /* a wait for a copy keeps the machine from asking for anything ahead */
 }
@@ -319,13 +319,13 @@ static way way_in(const search *s, const tc_hw_op *op, int which, int64_t room)
         return way_known(op, which, room);
     if (which == HERE)
         return (way){true, c, 0, c};
-    if (!op->weight || (s->hw->ways.whole && n != 1))
+    if (!op->weight || ((s->hw->ways & TC_WAY_WHOLE) && n != 1))
         return (way){false, c, 0, c};
     if (which >= GROWN)
         return may_slice(s, op) ? grown_way(op, which, room) : (way){false, c, 0, c};
     int64_t all = ti_hw_weight_bytes(op, c);
     int32_t block = op->op.block.depth;
-    int32_t unit = s->hw->ways.by_block && block < c ? ti_round_up_i32(block, BRICK) : BRICK;
+    int32_t unit = (s->hw->ways & TC_WAY_BY_BLOCK) && block < c ? ti_round_up_i32(block, BRICK) : BRICK;
     if (n == 1 || (n == 0 && all <= room))
         return (way){n == 1 && all <= room, c, 0, c};
     int32_t step = n           ? ti_round_up_i32((c + n - 1) / n, unit)
@@ -422,9 +422,9 @@ static void extend(search *s, size_t i)
         for (int q = 0; q < LATE; q++)
             try_way(s, i, p, q, room);
     }
-    if (op->joins || !op->weight || s->hw->ways.ahead_only)
+    if (op->joins || !op->weight || (s->hw->ways & TC_WAY_AHEAD_ONLY))
         return;
-    int end = s->hw->ways.even ? GROWN : WAYS;
+    int end = s->hw->ways & TC_WAY_EVEN ? GROWN : WAYS;
     for (int q = before ? LATE : GROWN; q < end; q++) /* whatever was before */
         try_way(s, i, before ? least_of(before) : HERE, q, s->most - s->live[i]);
 }
@@ -477,7 +477,7 @@ static int64_t all_weights(const tc_hw *hw)
 static int64_t room_beside(const tc_hw *hw, int64_t values)
 {
     enum { SMALL = 8192 };
-    if (hw->options->size || hw->ways.few_copies)
+    if (hw->options->size || (hw->ways & TC_WAY_FEW_COPIES))
         return 0;
     if (ti_hw_fast_region(hw) == 2)
         return hw->options->system->cache ? hw->options->system->cache - values : all_weights(hw);
@@ -525,8 +525,8 @@ static int cheapest_in_few(search *s, int64_t values)
     int64_t room = room_beside(s->hw, values), more;
     bool apart = ti_hw_fast_region(s->hw) == 2;
     int which;
-    more = apart && s->hw->ways.many_copies ? bytes_apart(s, values, room)
-                                       : bytes_that_pay(s, values, room, apart);
+    more = apart && (s->hw->ways & TC_WAY_MANY_COPIES) ? bytes_apart(s, values, room)
+                                                      : bytes_that_pay(s, values, room, apart);
     cheapest(s, values + more, &which);
     return which;
 }
